@@ -16,8 +16,8 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
-	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
@@ -103,7 +103,7 @@ func Make(ctx context.Context, n *local.Node, o Options) (*Report, error) {
 	if err != nil {
 		n.Log.Error("backup", "err", err)
 	}
-	return report, sqlite.Wrap("backup", err)
+	return report, robotmem.Wrap("backup", err)
 }
 
 func makeBackup(ctx context.Context, e *local.Node, o Options) (*Report, error) {
@@ -148,7 +148,7 @@ func makeBackup(ctx context.Context, e *local.Node, o Options) (*Report, error) 
 
 	b.number()
 	if err := b.make(ctx); err != nil {
-		err = advise(sqlite.Wrap("backup", err), "", "; no backup was made, earlier ones are kept; run robotmem doctor --deep, which names the remedy")
+		err = advise(robotmem.Wrap("backup", err), "", "; no backup was made, earlier ones are kept; run robotmem doctor --deep, which names the remedy")
 		return nil, errors.Join(err, os.RemoveAll(b.temp()))
 	}
 
@@ -235,7 +235,7 @@ func (b *job) make(ctx context.Context) (err error) {
 }
 
 // copyFile copies the file of the memory as one transaction sees it.
-func (b *job) copyFile(ctx context.Context, source *store.Conn) (err error) {
+func (b *job) copyFile(ctx context.Context, source *sqlite.Tables) (err error) {
 	if err := os.Remove(b.file()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return backupDisk(err)
 	}
@@ -252,7 +252,7 @@ func (b *job) copyFile(ctx context.Context, source *store.Conn) (err error) {
 
 // complete brings the payloads of the copied file and verifies both. It reports false if
 // the file must be copied again.
-func (b *job) complete(ctx context.Context, source *store.Conn) (whole bool, err error) {
+func (b *job) complete(ctx context.Context, source *sqlite.Tables) (whole bool, err error) {
 	c, err := openCopy(ctx, b.file())
 	if err != nil {
 		return false, err
@@ -273,7 +273,7 @@ func roomFor(dir string, needed int64) error {
 		// Try to copy if the free space is unknown.
 		return nil
 	}
-	return robotmem.Errorf(robotmem.Unavailable, "dir", "the disk is full: %s are needed and %s are free; earlier backups are kept; free some space, or name a folder on another disk", sqlite.BytesText(needed), sqlite.BytesText(free))
+	return robotmem.Errorf(robotmem.Unavailable, "dir", "the disk is full: %s are needed and %s are free; earlier backups are kept; free some space, or name a folder on another disk", units.BytesText(needed), units.BytesText(free))
 }
 
 // finish syncs the backup and renames it.

@@ -19,8 +19,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
@@ -226,7 +226,7 @@ func TestBackupRefusesDamage(t *testing.T) {
 	}
 	for name, damage := range map[string]func(t *testing.T, e *local.Node, sum string){
 		"a page": func(t *testing.T, e *local.Node, _ string) {
-			c, err := store.OpenStoreConn(t.Context(), e.Store.Path(), sqlite.ConnOptions{})
+			c, err := sqlite.OpenTables(t.Context(), e.Store.Path(), sqlite.ConnOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

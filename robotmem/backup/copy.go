@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
@@ -28,7 +28,7 @@ const (
 // restarts after another process's commit only if each step has its own snapshot. VACUUM
 // INTO takes twice as long and makes a slightly smaller file. It fails before it writes
 // anything if the disk has no space for the copy.
-func copyDatabase(c *store.Conn, ctx context.Context, to string, m *progress.Meter) error {
+func copyDatabase(c *sqlite.Tables, ctx context.Context, to string, m *progress.Meter) error {
 	size, err := c.Number("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()") // without the log
 	if err == nil {
 		err = roomFor(filepath.Dir(to), size)
@@ -61,8 +61,8 @@ func copyDatabase(c *store.Conn, ctx context.Context, to string, m *progress.Met
 	return disk.SyncPath(to)
 }
 
-func copyPages(c *store.Conn, ctx context.Context, to string, m *progress.Meter) (err error) {
-	b, err := c.File().BackupInit("main", sqlite.URI(to))
+func copyPages(c *sqlite.Tables, ctx context.Context, to string, m *progress.Meter) (err error) {
+	b, err := c.File.BackupInit("main", sqlite.URI(to))
 	if err != nil {
 		return err
 	}
@@ -88,16 +88,16 @@ func copyPages(c *store.Conn, ctx context.Context, to string, m *progress.Meter)
 }
 
 // openCopy opens a file for reading without creating files beside it.
-func openCopy(ctx context.Context, path string) (*store.Conn, error) {
-	return store.OpenStoreConn(ctx, path, sqlite.ConnOptions{ReadOnly: true, BusyTimeout: local.DefaultBusyTimeout, CacheKiB: backupCacheKiB})
+func openCopy(ctx context.Context, path string) (*sqlite.Tables, error) {
+	return sqlite.OpenTables(ctx, path, sqlite.ConnOptions{ReadOnly: true, BusyTimeout: local.DefaultBusyTimeout, CacheKiB: backupCacheKiB})
 }
 
 // figures returns the counts of a file in the open transaction of c.
-func figures(c *store.Conn) (f Figures, err error) {
+func figures(c *sqlite.Tables) (f Figures, err error) {
 	_, err = c.One(`SELECT (SELECT user_version FROM pragma_user_version), (`+store.ChangesSQL+`),
 		(SELECT count(*) FROM memories), (SELECT count(*) FROM memories WHERE status = 'active'), (SELECT count(*) FROM sessions),
 		(SELECT count(*) FROM payloads), (SELECT coalesce(sum(bytes), 0) FROM payloads),
-		(SELECT uid FROM memories ORDER BY id LIMIT 1), (SELECT uid FROM memories ORDER BY id DESC LIMIT 1)`, nil, func(s sqlite.Row) {
+		(SELECT uid FROM memories ORDER BY id LIMIT 1), (SELECT uid FROM memories ORDER BY id DESC LIMIT 1)`, nil, func(s store.Row) {
 		for i, to := range []*int64{&f.SchemaVersion, &f.Changes, &f.Memories, &f.Active, &f.Sessions, &f.Payloads, &f.PayloadBytes} {
 			*to = s.ColumnInt64(i)
 		}
@@ -108,7 +108,7 @@ func figures(c *store.Conn) (f Figures, err error) {
 }
 
 // unnamedPayloads counts the active memories whose payload has no row and was not evicted.
-func unnamedPayloads(c *store.Conn, schema int64) (int64, error) {
+func unnamedPayloads(c *sqlite.Tables, schema int64) (int64, error) {
 	if schema < evictionsSince {
 		return 0, nil
 	}
@@ -121,11 +121,11 @@ func unnamedPayloads(c *store.Conn, schema int64) (int64, error) {
 // its log, because a recovery may need it.
 func foldLog(ctx context.Context, path string) (held Figures, err error) {
 	o := sqlite.ConnOptions{BusyTimeout: foldTimeout, CacheKiB: backupCacheKiB, ReadOnly: true}
-	c, err := store.OpenStoreConn(ctx, path, o)
+	c, err := sqlite.OpenTables(ctx, path, o)
 	if err != nil {
 		return held, err
 	}
-	version, err := store.RefuseForeign(c.File())
+	version, err := sqlite.RefuseForeign(c.File)
 	if err == nil && version != 0 {
 		held, err = figures(c)
 	}
@@ -133,7 +133,7 @@ func foldLog(ctx context.Context, path string) (held Figures, err error) {
 		return held, err
 	}
 	o.ReadOnly = false
-	if c, err = store.OpenStoreConn(ctx, path, o); err != nil {
+	if c, err = sqlite.OpenTables(ctx, path, o); err != nil {
 		return held, err
 	}
 

@@ -19,8 +19,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
@@ -38,7 +38,7 @@ func List(dir string) ([]Backup, error) {
 		return []Backup{}, nil
 	}
 	if err != nil {
-		return nil, sqlite.Wrap("backup", robotmem.Errorf(robotmem.Unavailable, "dir", "cannot be read (%s)", sqlite.Reason(err)))
+		return nil, robotmem.Wrap("backup", robotmem.Errorf(robotmem.Unavailable, "dir", "cannot be read (%s)", robotmem.Reason(err)))
 	}
 	all := []Backup{}
 
@@ -69,7 +69,7 @@ func readBackup(path string) (b Backup) {
 		err = errors.New("it names no file")
 	}
 	if err != nil {
-		b = Backup{Problem: fmt.Sprintf("its %s cannot be read (%s)", backupManifest, sqlite.Reason(err))}
+		b = Backup{Problem: fmt.Sprintf("its %s cannot be read (%s)", backupManifest, robotmem.Reason(err))}
 	}
 	b.Path, b.Name = path, filepath.Base(path)
 
@@ -84,7 +84,7 @@ func Verify(ctx context.Context, path string) (*Backup, error) {
 	if err == nil {
 		err = b.verify(ctx)
 	}
-	return b, sqlite.Wrap("backup", err)
+	return b, robotmem.Wrap("backup", err)
 }
 
 func findBackup(path string) (*Backup, error) {
@@ -93,7 +93,7 @@ func findBackup(path string) (*Backup, error) {
 		return nil, robotmem.Errorf(robotmem.Invalid, "", "is not a path")
 	}
 	if _, err := os.Stat(filepath.Join(path, backupManifest)); err != nil {
-		return nil, robotmem.Errorf(robotmem.NotFound, "", "there is no backup at this path (%s); robotmem backup list names them", sqlite.Reason(err))
+		return nil, robotmem.Errorf(robotmem.NotFound, "", "there is no backup at this path (%s); robotmem backup list names them", robotmem.Reason(err))
 	}
 	b := readBackup(path)
 
@@ -115,7 +115,7 @@ func (b *Backup) examine(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return robotmem.Errorf(robotmem.Corrupt, "", "its file cannot be read (%s)", sqlite.Reason(err))
+		return robotmem.Errorf(robotmem.Corrupt, "", "its file cannot be read (%s)", robotmem.Reason(err))
 	case size != b.Bytes || sum != b.SHA256:
 		return robotmem.Errorf(robotmem.Corrupt, "", "its file is not as it was made")
 	}
@@ -152,9 +152,9 @@ func verifyCopy(ctx context.Context, place files.Memory, held Figures) (err erro
 }
 
 // verifyFile checks the pages, indexes, rows and counts of a file, and the payloads in it.
-func verifyFile(ctx context.Context, c *store.Conn, held Figures) error {
+func verifyFile(ctx context.Context, c *sqlite.Tables, held Figures) error {
 	progress.Of(ctx).Stage("checking the copy", "", 0)
-	if _, err := store.RefuseForeign(c.File()); err != nil {
+	if _, err := sqlite.RefuseForeign(c.File); err != nil {
 		return err
 	}
 
@@ -191,7 +191,7 @@ func verifyFile(ctx context.Context, c *store.Conn, held Figures) error {
 }
 
 // examinePayload fails if a payload that an active memory refers to is missing or damaged.
-func examinePayload(ctx context.Context, c *store.Conn, folder payload.Folder, p keptPayload, count func(int)) error {
+func examinePayload(ctx context.Context, c *sqlite.Tables, folder payload.Folder, p keptPayload, count func(int)) error {
 	what, err := maintenance.ExaminePayload(ctx, folder, &p.StoredPayload, true, count)
 	if err != nil || what == "" || !p.wanted {
 		return err

@@ -11,15 +11,15 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 // bringPayloads links or copies the payload files that the copy c names into the backup and
 // verifies them. It reports false if one was evicted after the file was copied: then the
 // backup needs a later copy of the file.
-func (b *job) bringPayloads(ctx context.Context, source, c *store.Conn) (whole bool, err error) {
+func (b *job) bringPayloads(ctx context.Context, source, c *sqlite.Tables) (whole bool, err error) {
 	m := progress.Of(ctx)
 	m.Stage("holding payloads", "bytes", b.report.Held.PayloadBytes)
 	whole = true
@@ -120,8 +120,8 @@ func (b *job) payloads() payload.Folder { return payload.Folder{Dir: files.At(b.
 
 // lostPayload returns the error for a payload that is missing or damaged, with the
 // memories that it belongs to.
-func lostPayload(c *store.Conn, p keptPayload, what string) error {
-	lost, err := maintenance.NamesOf(c, map[string]string{hex.EncodeToString(p.Sum[:]): what})
+func lostPayload(c *sqlite.Tables, p keptPayload, what string) error {
+	lost, err := maintenance.NamesOf(c.Conn, map[string]string{hex.EncodeToString(p.Sum[:]): what})
 	return errors.Join(err, robotmem.Errorf(robotmem.Corrupt, "", "a payload is lost: %s", maintenance.LostText(lost)))
 }
 
@@ -137,7 +137,7 @@ type keptPayload struct {
 
 // keptPayloads calls f for each payload in the folder, or with inline for each in the
 // file, whose bytes are valid until f returns.
-func keptPayloads(c *store.Conn, inline bool, f func(keptPayload) error) error {
+func keptPayloads(c *sqlite.Tables, inline bool, f func(keptPayload) error) error {
 	where, data := "p.data IS NULL", []byte{}
 	if inline {
 		where = "p.data IS NOT NULL"
@@ -145,7 +145,7 @@ func keptPayloads(c *store.Conn, inline bool, f func(keptPayload) error) error {
 
 	return c.Query(`SELECT p.sha256, p.bytes, p.codec, p.data,
 			EXISTS (SELECT 1 FROM memories m WHERE m.perception_data = p.sha256 AND m.status = 'active')
-		FROM payloads p WHERE `+where, nil, func(s sqlite.Row) error {
+		FROM payloads p WHERE `+where, nil, func(s store.Row) error {
 		p := keptPayload{wanted: s.ColumnBool(4)}
 		p.Size, p.Codec = s.ColumnInt64(1), payload.Codec(s.ColumnText(2))
 		if copy(p.Sum[:], s.ColumnRawBlob(0)) != len(p.Sum) {

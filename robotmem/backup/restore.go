@@ -15,8 +15,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
@@ -48,7 +48,7 @@ const foldTimeout = 500 * time.Millisecond
 // It fails with Unavailable, and changes nothing, while a program has path
 // open; Corrupt when the backup is damaged; NotFound when there is none.
 func Restore(ctx context.Context, backup, path string, o local.Options) (_ *RestoreReport, err error) {
-	defer func() { err = sqlite.Wrap("backup", err) }()
+	defer func() { err = robotmem.Wrap("backup", err) }()
 	if err := o.Complete(); err != nil {
 		return nil, err
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
-	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -81,7 +80,7 @@ func (r *running) step(ctx context.Context) time.Duration {
 	case err != nil:
 		r.retry = min(max(MinEvery, 2*r.retry), retryMost, r.Every)
 		r.next = now.Add(r.retry)
-		r.last.LastFailure, r.last.Failure = now, record.DetailOf(err)
+		r.last.LastFailure, r.last.Failure = now, robotmem.Detail(err)
 		r.last.Failures++
 	default:
 		r.retry, r.next = 0, b.CreatedAt.Add(r.Every)

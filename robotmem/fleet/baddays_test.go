@@ -20,7 +20,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
@@ -249,7 +248,7 @@ func TestNetworkHangs(t *testing.T) {
 		t.Errorf("a write with 300 ms came back after %v", took)
 	}
 	refused(t, err, "the PostgreSQL server did not answer in time")
-	if !errors.Is(err, sqlite.ErrUndecided) {
+	if !errors.Is(err, store.ErrUndecided) {
 		t.Errorf("%v is not ErrUndecided", err)
 	}
 	late, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
@@ -276,7 +275,7 @@ func TestNetworkHangs(t *testing.T) {
 func TestSlowStatement(t *testing.T) {
 	d := openTest(t, newURL(t), Options{}).Store.Database
 	slow := func(c store.SQL) error {
-		return c.Query("SELECT pg_sleep(1)", nil, func(sqlite.Row) error { return nil })
+		return c.Query("SELECT pg_sleep(1)", nil, func(store.Row) error { return nil })
 	}
 	for _, c := range []struct {
 		name  string

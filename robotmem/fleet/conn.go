@@ -15,7 +15,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -62,8 +61,8 @@ type statement struct {
 // mostly done in the grace.
 func within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	end := time.Now().Add(d)
-	if at, ok := ctx.Deadline(); ok && at.Add(sqlite.UndecidedGrace).Before(end) {
-		end = at.Add(sqlite.UndecidedGrace)
+	if at, ok := ctx.Deadline(); ok && at.Add(store.UndecidedGrace).Before(end) {
+		end = at.Add(store.UndecidedGrace)
 	}
 	return context.WithDeadline(context.WithoutCancel(ctx), end)
 }
@@ -115,7 +114,7 @@ func (c *conn) Insert(sql string, args ...any) (int64, error) {
 
 // Query implements store.SQL. It reads all rows before it calls row, which may run statements, or
 // those of a whole table in parts.
-func (c *conn) Query(sql string, args []any, row func(sqlite.Row) error) error {
+func (c *conn) Query(sql string, args []any, row func(store.Row) error) error {
 	if c.answers != nil && len(args) == 0 && !ignored(sql) {
 		if err := c.askOnce(sql); err != nil {
 			return err
@@ -154,7 +153,7 @@ func (c *conn) Query(sql string, args []any, row func(sqlite.Row) error) error {
 			return err
 		}
 		done = len(a.rows) < fetchRows
-		if err := a.visit(func(r sqlite.Row) error {
+		if err := a.visit(func(r store.Row) error {
 			err := row(r)
 			done = done || errors.Is(err, io.EOF)
 			return err
@@ -240,7 +239,7 @@ func copied(values [][]byte) [][]byte {
 }
 
 // visit calls row for each row until it fails.
-func (a *answer) visit(row func(sqlite.Row) error) error {
+func (a *answer) visit(row func(store.Row) error) error {
 	for _, values := range a.rows {
 		switch err := row(&rowOf{a.fields, values}); err {
 		case nil:
@@ -254,8 +253,8 @@ func (a *answer) visit(row func(sqlite.Row) error) error {
 	return nil
 }
 
-func (c *conn) One(sql string, args []any, row func(sqlite.Row)) (found bool, err error) {
-	err = c.Query(sql, args, func(r sqlite.Row) error {
+func (c *conn) One(sql string, args []any, row func(store.Row)) (found bool, err error) {
+	err = c.Query(sql, args, func(r store.Row) error {
 		found = true
 		row(r)
 		return io.EOF
@@ -264,7 +263,7 @@ func (c *conn) One(sql string, args []any, row func(sqlite.Row)) (found bool, er
 }
 
 func (c *conn) Number(sql string, args ...any) (n int64, err error) {
-	_, err = c.One(sql, args, func(r sqlite.Row) { n = r.ColumnInt64(0) })
+	_, err = c.One(sql, args, func(r store.Row) { n = r.ColumnInt64(0) })
 	return n, err
 }
 
@@ -413,24 +412,24 @@ type rowOf struct {
 	values [][]byte
 }
 
-var _ sqlite.Row = (*rowOf)(nil)
+var _ store.Row = (*rowOf)(nil)
 
-func (r *rowOf) ColumnType(i int) sqlite.Type {
+func (r *rowOf) ColumnType(i int) store.Type {
 	switch {
 	case r.values[i] == nil:
-		return sqlite.Null
+		return store.Null
 	case r.fields[i].DataTypeOID == pgtype.ByteaOID:
-		return sqlite.Blob
+		return store.Blob
 	}
 
 	switch r.fields[i].DataTypeOID {
 	case pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID, pgtype.BoolOID, pgtype.NumericOID:
-		return sqlite.Integer
+		return store.Integer
 	case pgtype.Float4OID, pgtype.Float8OID:
-		return sqlite.Float
+		return store.Float
 	}
 
-	return sqlite.Text
+	return store.Text
 }
 
 func (r *rowOf) ColumnInt64(i int) int64 {

@@ -20,7 +20,6 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -35,7 +34,7 @@ type database struct {
 	log      *slog.Logger
 	onClose  func()
 
-	*sqlite.Queue[store.SQL]
+	*store.Queue[store.SQL]
 	commits atomic.Int64
 	name    string // of this writer in the table of commits
 	number  int64  // of its last transaction; only the writer uses it
@@ -43,7 +42,7 @@ type database struct {
 
 var _ store.Database = (*database)(nil)
 
-type job = sqlite.Job[store.SQL]
+type job = store.Job[store.SQL]
 
 const (
 	retryPause = 50 * time.Millisecond
@@ -53,15 +52,15 @@ const (
 	commitTime = 10 * time.Second
 )
 
-// errUndecided is sqlite.ErrUndecided with what a caller of a server can do.
-var errUndecided = &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("the PostgreSQL server did not answer in time; what was asked may be stored yet, or not; look for it before you repeat it%w", hidden{sqlite.ErrUndecided})}
+// errUndecided is store.ErrUndecided with what a caller of a server can do.
+var errUndecided = &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("the PostgreSQL server did not answer in time; what was asked may be stored yet, or not; look for it before you repeat it%w", hidden{store.ErrUndecided})}
 
 // beginWrite begins a transaction that writes. If its connection is lost, the server must not keep the
 // lock of the tenant for long.
 const beginWrite = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '10s'"
 
 func newDatabase(pool *pgxpool.Pool, tenant int64, payloads string, patience time.Duration, group *store.Store, log *slog.Logger, onClose func()) *database {
-	d := &database{pool: pool, tenant: tenant, group: group, payloads: payloads, patience: patience, log: log, onClose: onClose, name: rand.Text(), Queue: sqlite.NewQueue[store.SQL]()}
+	d := &database{pool: pool, tenant: tenant, group: group, payloads: payloads, patience: patience, log: log, onClose: onClose, name: rand.Text(), Queue: store.NewQueue[store.SQL]()}
 	d.Serve(d.writer)
 	return d
 }
@@ -139,7 +138,7 @@ func (d *database) Read(ctx context.Context, f func(store.SQL) error) error {
 
 	release, open := d.Hold()
 	if !open {
-		return sqlite.ErrClosed
+		return store.ErrClosed
 	}
 
 	defer release()
@@ -180,7 +179,7 @@ func (d *database) WriteAlone(ctx context.Context, f func(store.SQL) error) erro
 
 func (d *database) submit(ctx context.Context, j *job) error {
 	err := d.Submit(ctx, j)
-	if err == sqlite.ErrUndecided {
+	if err == store.ErrUndecided {
 		return errUndecided
 	}
 	return d.explained(err)
@@ -190,7 +189,7 @@ func (d *database) submit(ctx context.Context, j *job) error {
 func (d *database) writer(jobs <-chan *job) {
 	for j := range jobs {
 		group := []*job{j}
-		for len(jobs) > 0 && len(group) < sqlite.JobsPerCommit {
+		for len(jobs) > 0 && len(group) < store.JobsPerCommit {
 			group = append(group, <-jobs)
 		}
 		group = slices.DeleteFunc(group, func(j *job) bool { return !j.Claim() })
@@ -264,7 +263,7 @@ func (d *database) commit(group []*job) {
 // on another node waits.
 func (d *database) lock(c *conn) (ids map[string]int64, err error) {
 	text := ""
-	_, err = c.One("SELECT ids FROM robotmem.tenants WHERE id = ? FOR UPDATE", []any{d.tenant}, func(r sqlite.Row) { text = r.ColumnText(0) })
+	_, err = c.One("SELECT ids FROM robotmem.tenants WHERE id = ? FOR UPDATE", []any{d.tenant}, func(r store.Row) { text = r.ColumnText(0) })
 	if err == nil {
 		err = json.Unmarshal([]byte(text), &ids)
 	}
@@ -391,7 +390,7 @@ func (d *database) Files() files.Memory { return files.At(d.payloads) }
 func (d *database) Written() (commits, bytes int64) { return d.commits.Load(), 0 }
 
 func (d *database) DiskFull(field string, cause error) error {
-	return robotmem.Errorf(robotmem.Unavailable, field, "the disk of the payloads is full (%s); nothing was stored; free some space and try again", sqlite.Reason(cause))
+	return robotmem.Errorf(robotmem.Unavailable, field, "the disk of the payloads is full (%s); nothing was stored; free some space and try again", robotmem.Reason(cause))
 }
 
 func (d *database) Close() error {

@@ -27,7 +27,7 @@ var replacements = strings.NewReplacer(
 )
 
 // onlyInFile are beginnings of statements about a file.
-var onlyInFile = []string{"PRAGMA ", "VACUUM", "INSERT INTO memories_fts", "DELETE FROM memories_fts", "DROP TABLE IF EXISTS memories_fts", "CREATE VIRTUAL TABLE memories_fts"}
+var onlyInFile = []string{"SELECT file_id FROM identity", "PRAGMA ", "VACUUM", "INSERT INTO memories_fts", "DELETE FROM memories_fts", "DROP TABLE IF EXISTS memories_fts", "CREATE VIRTUAL TABLE memories_fts"}
 
 // ignored reports whether a statement has nothing to do here.
 func ignored(sql string) bool {

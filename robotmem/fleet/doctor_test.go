@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem/admin"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -15,11 +14,11 @@ type inState struct {
 	state *strings.Replacer
 }
 
-func (c inState) Query(sql string, args []any, row func(sqlite.Row) error) error {
+func (c inState) Query(sql string, args []any, row func(store.Row) error) error {
 	return c.SQL.Query(c.state.Replace(sql), args, row)
 }
 
-func (c inState) One(sql string, args []any, row func(sqlite.Row)) (bool, error) {
+func (c inState) One(sql string, args []any, row func(store.Row)) (bool, error) {
 	return c.SQL.One(c.state.Replace(sql), args, row)
 }
 

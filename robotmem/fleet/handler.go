@@ -12,7 +12,6 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -45,7 +44,7 @@ func Handler(node Memories) func(http.ResponseWriter, *http.Request) error {
 		}
 		res, err := call(w, r)
 		if err != nil {
-			return sqlite.Explain(err)
+			return robotmem.Explain(err)
 		}
 		w.Header().Set("Content-Type", "application/json")
 		// The caller may be gone.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -94,7 +93,7 @@ func (j *Joined) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 	if req.Scope == robotmem.ScopeFleet {
 		asking.Wait()
 		if away != nil {
-			return nil, sqlite.Wrap("recall", away)
+			return nil, robotmem.Wrap("recall", away)
 		}
 		ofSite(far.Memories)
 		recall.Present(req, far, j.Now())
@@ -177,7 +176,7 @@ func (j *Joined) Advise(ctx context.Context, req *robotmem.AdviseRequest) (*robo
 		return res, nil
 	}
 	if req.Scope == robotmem.ScopeFleet {
-		return nil, sqlite.Wrap("advise", away)
+		return nil, robotmem.Wrap("advise", away)
 	}
 	res, err := j.Node.Advise(ctx, &here)
 	if err == nil {
@@ -187,4 +186,4 @@ func (j *Joined) Advise(ctx context.Context, req *robotmem.AdviseRequest) (*robo
 	return res, err
 }
 
-func detailOf(err error) string { return sqlite.Explain(err).Detail() }
+func detailOf(err error) string { return robotmem.Explain(err).Detail() }

@@ -24,8 +24,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/outgoing"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -95,7 +95,7 @@ func (p *Peer) Save(n *local.Node) (err error) {
 		err = os.Rename(part, path)
 	}
 	if err != nil {
-		return robotmem.Errorf(robotmem.Unavailable, "fleet", "the file of the site cannot be written (%s)", sqlite.Reason(err))
+		return robotmem.Errorf(robotmem.Unavailable, "fleet", "the file of the site cannot be written (%s)", robotmem.Reason(err))
 	}
 
 	return nil
@@ -527,7 +527,7 @@ func (copies) Stored(*store.Tx, *store.ImportRecord, int64, store.Decision) erro
 func (r *Replicator) bound(ctx context.Context) error {
 	var ids []int64
 	err := r.node.Store.Read(ctx, func(c *store.Conn) error {
-		return c.Query("SELECT id FROM memories WHERE tool = ? AND status = 'active' ORDER BY observed_at DESC, id DESC LIMIT -1 OFFSET ?", []any{toolFleet, r.peer.Limit}, func(s sqlite.Row) error {
+		return c.Query("SELECT id FROM memories WHERE tool = ? AND status = 'active' ORDER BY observed_at DESC, id DESC LIMIT -1 OFFSET ?", []any{toolFleet, r.peer.Limit}, func(s store.Row) error {
 			ids = append(ids, s.ColumnInt64(0))
 			return nil
 		})
@@ -589,7 +589,7 @@ func (r *Replicator) do(req *http.Request, answer any, required ...string) error
 		return r.notASite(redirect.Error())
 	}
 	if err != nil {
-		return robotmem.Errorf(robotmem.Unavailable, "fleet", "the site at %s is not reached (%s)", r.peer.URL, sqlite.Reason(err))
+		return robotmem.Errorf(robotmem.Unavailable, "fleet", "the site at %s is not reached (%s)", r.peer.URL, robotmem.Reason(err))
 	}
 
 	defer res.Body.Close()
@@ -615,7 +615,7 @@ func (r *Replicator) do(req *http.Request, answer any, required ...string) error
 
 	data, err := io.ReadAll(io.LimitReader(res.Body, mostUnpacked))
 	if err != nil {
-		return robotmem.Errorf(robotmem.Unavailable, "fleet", "the answer of the site at %s ended early (%s)", r.peer.URL, sqlite.Reason(err))
+		return robotmem.Errorf(robotmem.Unavailable, "fleet", "the answer of the site at %s ended early (%s)", r.peer.URL, robotmem.Reason(err))
 	}
 
 	fields := map[string]json.RawMessage{}

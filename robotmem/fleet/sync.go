@@ -16,7 +16,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
@@ -236,7 +235,7 @@ func ownLinks(ctx context.Context, n *local.Node, p *Push) (own []archive.Link, 
 // ownerOf returns the id of a memory, 0 without one, and fails if it is not the caller's.
 func ownerOf(c *store.Conn, caller robotmem.Caller, uid string) (id int64, err error) {
 	robot, collection := "", ""
-	_, err = c.One("SELECT id, robot, collection FROM memories WHERE uid = ?", []any{uid}, func(r sqlite.Row) {
+	_, err = c.One("SELECT id, robot, collection FROM memories WHERE uid = ?", []any{uid}, func(r store.Row) {
 		id, robot, collection = r.ColumnInt64(0), r.ColumnText(1), r.ColumnText(2)
 	})
 	if err != nil || id == 0 {
@@ -249,7 +248,7 @@ func ownerOf(c *store.Conn, caller robotmem.Caller, uid string) (id int64, err e
 // knowReplica registers the memory of a robot. A token of a robot does not speak for the memory of another.
 func knowReplica(tx *store.Tx, c robotmem.Caller, p *Push) error {
 	before := p.Robot
-	_, err := tx.One("SELECT robot FROM replicas WHERE replica = ?", []any{p.Replica}, func(r sqlite.Row) { before = r.ColumnText(0) })
+	_, err := tx.One("SELECT robot FROM replicas WHERE replica = ?", []any{p.Replica}, func(r store.Row) { before = r.ColumnText(0) })
 	if err != nil {
 		return err
 	}
@@ -258,7 +257,7 @@ func knowReplica(tx *store.Tx, c robotmem.Caller, p *Push) error {
 	}
 
 	other := ""
-	_, err = tx.One("SELECT replica FROM replicas WHERE robot = ?", []any{p.Robot}, func(r sqlite.Row) { other = r.ColumnText(0) })
+	_, err = tx.One("SELECT replica FROM replicas WHERE robot = ?", []any{p.Robot}, func(r store.Row) { other = r.ColumnText(0) })
 	if err != nil || other == p.Replica {
 		return err
 	}
@@ -428,7 +427,7 @@ func (a *arrival) Decide(tx *store.Tx, r *store.ImportRecord, known *store.Archi
 	}
 
 	var last lastArrival
-	found, err := tx.One("SELECT counter, theirs, ours FROM arrivals WHERE uid = ? AND replica = ?", []any{r.UID, a.push.Replica}, func(s sqlite.Row) {
+	found, err := tx.One("SELECT counter, theirs, ours FROM arrivals WHERE uid = ? AND replica = ?", []any{r.UID, a.push.Replica}, func(s store.Row) {
 		last = lastArrival{s.ColumnInt64(0), s.ColumnBlob(1, nil), s.ColumnBlob(2, nil)}
 	})
 	if err != nil {
@@ -468,7 +467,7 @@ func (a *arrival) Stored(tx *store.Tx, r *store.ImportRecord, id int64, v store.
 	ours := said
 	if v == store.ImportKeep || v == store.ImportSame {
 		// What the site has is not what the robot says: its next change is compared with that.
-		_, err := tx.One("SELECT ours FROM arrivals WHERE uid = ? AND replica = ?", []any{r.UID, a.push.Replica}, func(s sqlite.Row) { ours = s.ColumnBlob(0, nil) })
+		_, err := tx.One("SELECT ours FROM arrivals WHERE uid = ? AND replica = ?", []any{r.UID, a.push.Replica}, func(s store.Row) { ours = s.ColumnBlob(0, nil) })
 		if err != nil {
 			return err
 		}

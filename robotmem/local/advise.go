@@ -19,7 +19,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
@@ -37,7 +36,7 @@ const (
 func (n *Node) Advise(ctx context.Context, req *robotmem.AdviseRequest) (res *robotmem.AdviseResponse, err error) {
 	start := time.Now()
 	if err := n.isAsked(req.Scope); err != nil {
-		return nil, sqlite.Wrap("advise", err)
+		return nil, robotmem.Wrap("advise", err)
 	}
 
 	err = n.withWords(ctx, req.Query+req.Task != "", func(missing error) error {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem/admin"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -33,7 +32,7 @@ func (n *Node) Changes(ctx context.Context, req *admin.ChangesRequest) (*admin.C
 			case <-ctx.Done():
 				return nil, ctx.Err()
 			case <-n.Quitting:
-				return nil, sqlite.ErrClosed
+				return nil, store.ErrClosed
 			}
 		}
 	})

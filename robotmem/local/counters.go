@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -106,7 +105,7 @@ func (t *accessCounters) done(b *batch, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.unstored = slices.DeleteFunc(t.unstored, func(o *batch) bool { return o == b })
-	if b != nil && err != nil && !errors.Is(err, sqlite.ErrUndecided) {
+	if b != nil && err != nil && !errors.Is(err, store.ErrUndecided) {
 		t.add(b.RecallCounts)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
@@ -63,7 +62,7 @@ func TestDoctorFindsWhatDiffersInMemory(t *testing.T) {
 		{"vectors", func() { // of length 1, with one sign changed
 			err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
 				var raw []byte
-				_, err := tx.One("SELECT vector FROM vectors_1 WHERE memory_id = 5", nil, func(s sqlite.Row) { raw = s.ColumnBlob(0, nil) })
+				_, err := tx.One("SELECT vector FROM vectors_1 WHERE memory_id = 5", nil, func(s store.Row) { raw = s.ColumnBlob(0, nil) })
 				raw[3] ^= 0x80
 				return errors.Join(err, tx.Exec("UPDATE vectors_1 SET vector = ? WHERE memory_id = 5", raw))
 			})

@@ -3,18 +3,18 @@ package local
 import (
 	"context"
 
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 // EmbedStored is Embed if this node has stored a memory and its model is in this process. It is for a program
 // that stores something and ends: no other may run that would compute the vectors.
 func (n *Node) EmbedStored(ctx context.Context) error {
-	return sqlite.Wrap("embed", n.embeddings.EmbedStored(ctx))
+	return robotmem.Wrap("embed", n.embeddings.EmbedStored(ctx))
 }
 
 // Embed computes the vectors of memories that have none, until all have one or ctx ends.
 func (n *Node) Embed(ctx context.Context) error {
-	return sqlite.Wrap("embed", n.embeddings.EmbedAll(ctx))
+	return robotmem.Wrap("embed", n.embeddings.EmbedAll(ctx))
 }
 
 // Reembed embeds every memory with the model of this node's embedder and then switches
@@ -26,5 +26,5 @@ func (n *Node) Reembed(ctx context.Context, progress func(done, total int64)) er
 	if progress == nil {
 		progress = func(int64, int64) {}
 	}
-	return sqlite.Wrap("reembed", n.embeddings.Reembed(ctx, progress))
+	return robotmem.Wrap("reembed", n.embeddings.Reembed(ctx, progress))
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
@@ -48,7 +47,7 @@ func (n *Node) Export(ctx context.Context, sink archive.Sink, o ExportOptions) (
 		return e.run(ctx, sink)
 	})
 	if err != nil {
-		return nil, sqlite.Wrap("export", err)
+		return nil, robotmem.Wrap("export", err)
 	}
 
 	return e.report, nil
@@ -177,7 +176,7 @@ func sinkError(err error) error {
 	if told := (*robotmem.Error)(nil); err == nil || errors.As(err, &told) {
 		return err
 	}
-	return robotmem.Errorf(robotmem.Unavailable, "", "the export cannot be written (%s)", sqlite.Reason(err))
+	return robotmem.Errorf(robotmem.Unavailable, "", "the export cannot be written (%s)", robotmem.Reason(err))
 }
 
 // lost reports whether a payload is missing or does not match its SHA-256.

@@ -12,7 +12,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
@@ -61,7 +60,7 @@ func (n *Node) Import(ctx context.Context, src archive.Source, o ImportOptions) 
 		n.maintenance.NotifyFeatures()
 	}
 	if err != nil {
-		return in.report, sqlite.Wrap("import", sourceError(err))
+		return in.report, robotmem.Wrap("import", sourceError(err))
 	}
 
 	return in.report, nil

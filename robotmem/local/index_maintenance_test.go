@@ -13,7 +13,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
-	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 )
@@ -98,7 +97,7 @@ func TestRecallWaitsForTheIndex(t *testing.T) {
 	unlock := sync.OnceFunc(e.index.LoadMu.Unlock)
 	defer unlock()
 	res, none := recalled(t, e, &robotmem.RecallRequest{Query: "glass slips", DeadlineMS: 500})
-	if len(none) != 0 || !slices.Equal(res.Degraded, []string{"bm25: " + record.DetailOf(index.ErrPostingsNotLoaded)}) {
+	if len(none) != 0 || !slices.Equal(res.Degraded, []string{"bm25: " + robotmem.Detail(index.ErrPostingsNotLoaded)}) {
 		t.Errorf("within the deadline: found %v, degraded %v", none, res.Degraded)
 	}
 	found := make(chan map[int64]bool)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
@@ -192,7 +191,7 @@ func (n *Node) prepareChunk(ctx context.Context, r *robotmem.LearnBatchRequest, 
 }
 
 func batchError(err error) *robotmem.BatchError {
-	e := sqlite.Explain(err)
+	e := robotmem.Explain(err)
 	return &robotmem.BatchError{Kind: e.Kind, Field: e.Field, Detail: e.Detail()}
 }
 

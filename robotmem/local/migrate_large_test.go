@@ -12,8 +12,8 @@ import (
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 )
 
@@ -27,7 +27,7 @@ func TestMigrateLargeFile(t *testing.T) {
 	rows := rounds.Of(4_000, 400_000) // the latter is more than SQLite may hold in memory here
 	path := t.TempDir() + "/memory.db"
 	unpack(t, "testdata/v1.db.gz", path)
-	c, err := store.OpenStoreConn(t.Context(), path, sqlite.ConnOptions{BusyTimeout: DefaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})
+	c, err := sqlite.OpenTables(t.Context(), path, sqlite.ConnOptions{BusyTimeout: DefaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestSignaturesOfOlderFiles(t *testing.T) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			path := t.TempDir() + "/memory.db"
 			unpack(t, name, path)
-			c, err := store.OpenStoreConn(t.Context(), path, sqlite.ConnOptions{BusyTimeout: DefaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})
+			c, err := sqlite.OpenTables(t.Context(), path, sqlite.ConnOptions{BusyTimeout: DefaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +97,7 @@ func TestSignaturesOfOlderFiles(t *testing.T) {
 			}
 			for i, o := range old {
 				id := int64(1000 + i)
-				if err := insertOldFact(c, id, o.content, nil); err != nil {
+				if err := insertOldFact(c.Conn, id, o.content, nil); err != nil {
 					t.Fatal(err)
 				}
 				err := c.Exec("INSERT INTO signatures(group_key, seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b) VALUES (?,?,?,?,?,?,?,?)",
@@ -133,7 +133,7 @@ func TestSignaturesOfOlderFiles(t *testing.T) {
 			}
 			signatures := func() (rows []string) {
 				err := e.Store.Read(t.Context(), func(c *store.Conn) error {
-					return c.Query("SELECT DISTINCT memory_id, sequence, terms, numbers, skeleton, sketch_a, sketch_b FROM signatures ORDER BY 1", nil, func(s sqlite.Row) error {
+					return c.Query("SELECT DISTINCT memory_id, sequence, terms, numbers, skeleton, sketch_a, sketch_b FROM signatures ORDER BY 1", nil, func(s store.Row) error {
 						row := ""
 						for i := range 7 {
 							row += s.ColumnText(i) + " "

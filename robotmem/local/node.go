@@ -22,8 +22,9 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/reranking"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
@@ -112,9 +113,9 @@ func Open(ctx context.Context, path string, o Options) (*Node, error) {
 		db, err := sqlite.OpenDB(ctx, path, sqlite.Options{
 			ReadOnly: o.ReadOnly, Create: o.Create, Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, Memory: o.Memory, Disk: o.Disk, Log: o.Logger,
 			SetUp: func(c *sqlite.Conn) error { return vector.Register(c.Conn) },
-			Check: store.RefuseForeign, Migrate: store.Migrate(records), Version: store.SchemaVersion(), Group: s.Group(),
+			Check: sqlite.RefuseForeign, Migrate: sqlite.Migrate(records), Version: sqlite.SchemaVersion(), Group: sqlite.GroupOf(s),
 		})
-		return store.InFile{DB: db}, err
+		return sqlite.Database{DB: db}, err
 	})
 }
 
@@ -124,7 +125,7 @@ type OpenDatabase func(s *store.Store, o *Options, records func() *record.Builde
 // OpenOn is Open for another database than a file.
 func OpenOn(ctx context.Context, o Options, open OpenDatabase) (*Node, error) {
 	n, err := openNode(ctx, o, open)
-	return n, sqlite.Wrap("open", err)
+	return n, robotmem.Wrap("open", err)
 }
 
 func openNode(ctx context.Context, o Options, open OpenDatabase) (*Node, error) {
@@ -220,7 +221,7 @@ func (o *Options) Complete() error {
 		o.Memory = sqlite.DefaultMemory()
 	}
 	if o.Memory < sqlite.LeastMemory {
-		return robotmem.Errorf(robotmem.Invalid, "memory", "must be at least %s, not %s", sqlite.BytesText(sqlite.LeastMemory), sqlite.BytesText(int64(o.Memory)))
+		return robotmem.Errorf(robotmem.Invalid, "memory", "must be at least %s, not %s", units.BytesText(sqlite.LeastMemory), units.BytesText(int64(o.Memory)))
 	}
 
 	o.BusyTimeout, o.RealWeight = cmp.Or(o.BusyTimeout, DefaultBusyTimeout), cmp.Or(o.RealWeight, defaultRealWeight)
@@ -298,7 +299,7 @@ func (n *Node) dropOldFeatures(ctx context.Context) error {
 
 // Ready fails with Unavailable, and the reason, if nothing can be stored because the file,
 // its log or its payloads are no longer where the node has opened them.
-func (n *Node) Ready() error { return sqlite.Wrap("ready", n.Store.InPlace()) }
+func (n *Node) Ready() error { return robotmem.Wrap("ready", n.Store.InPlace()) }
 
 // Pause begins or ends a pause of what a node computes in the background: vectors, the
 // features of perceptions, and retention.

@@ -13,7 +13,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -36,7 +35,7 @@ func (n *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming
 		return failed
 	}
 	if err != nil {
-		return robotmem.Errorf(robotmem.Invalid, in.field, "could not be read to its end (%s); nothing was stored", sqlite.Reason(err))
+		return robotmem.Errorf(robotmem.Invalid, in.field, "could not be read to its end (%s); nothing was stored", robotmem.Reason(err))
 	}
 
 	p.Stored, rec.SHA256 = w, hex.EncodeToString(w.Sum[:])
@@ -66,7 +65,7 @@ func (n *Node) notKept(ctx context.Context, field string, err error) error {
 	}
 	n.Log.Error("payload not stored", "err", err)
 
-	return robotmem.Errorf(robotmem.Unavailable, field, "could not be written (%s); nothing was stored; check the disk's space", sqlite.Reason(err))
+	return robotmem.Errorf(robotmem.Unavailable, field, "could not be written (%s); nothing was stored; check the disk's space", robotmem.Reason(err))
 }
 
 // dropUnused removes the files that were written for payloads that were not stored, unless a

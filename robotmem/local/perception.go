@@ -14,7 +14,6 @@ import (
 	foreign "github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -78,7 +77,7 @@ func (n *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionReq
 		return tx.KeepAnswer(rec.Call, res.MemoryID, res)
 	})
 	// The commit of an undecided write may still succeed and refer to the file.
-	if !errors.Is(err, sqlite.ErrUndecided) && (err != nil || answered || res.Status == "duplicate") {
+	if !errors.Is(err, store.ErrUndecided) && (err != nil || answered || res.Status == "duplicate") {
 		n.dropUnused(ctx, rec.Perception.Stored)
 	}
 
@@ -228,7 +227,7 @@ func (n *Node) openAllowed(path string) (*incoming, error) {
 func (n *Node) openBelow(folder, rel string) (*incoming, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "the allowed folder cannot be opened (%s)", sqlite.Reason(err))
+		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "the allowed folder cannot be opened (%s)", robotmem.Reason(err))
 	}
 
 	defer root.Close()
@@ -240,7 +239,7 @@ func (n *Node) openBelow(folder, rel string) (*incoming, error) {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, robotmem.Errorf(robotmem.NotFound, "path", "there is no such file")
 	case err != nil:
-		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "cannot be opened below the allowed folder (%s)", sqlite.Reason(err))
+		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "cannot be opened below the allowed folder (%s)", robotmem.Reason(err))
 	case info.Size() > n.options.MaxStream:
 		_ = f.Close() // it was only opened
 		return nil, robotmem.Errorf(robotmem.TooLarge, "path", "is %d bytes; the limit of one payload is %d", info.Size(), n.options.MaxStream)

@@ -16,8 +16,8 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 )
 
 var updatePlans = flag.Bool("update-plans", false, "write testdata/plans.txt")
@@ -35,7 +35,7 @@ func TestQueryPlans(t *testing.T) {
 	note := func(c *store.Conn) error {
 		mu.Lock()
 		defer mu.Unlock()
-		statements = append(statements, c.File().Statements()...)
+		statements = append(statements, sqlite.FileOf(c).Statements()...)
 		return nil
 	}
 	var readers errgroup.Group
@@ -62,7 +62,7 @@ func TestQueryPlans(t *testing.T) {
 		}
 		plan := ""
 		err := e.Store.Read(t.Context(), func(c *store.Conn) error {
-			return c.Query("EXPLAIN QUERY PLAN "+sql, nil, func(s sqlite.Row) error {
+			return c.Query("EXPLAIN QUERY PLAN "+sql, nil, func(s store.Row) error {
 				plan += "    " + s.ColumnText(3) + "\n"
 				return nil
 			})

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 )
 
 const laterText = "zqxsecret that somebody still reads"
@@ -21,7 +21,7 @@ func TestPurgeIsFinishedLater(t *testing.T) {
 	e := openTest(t, Options{BusyTimeout: 50 * time.Millisecond})
 	path := e.Store.Path()
 	learnAll(t, e, laterText, "something else")
-	reader, err := store.OpenStoreConn(t.Context(), path, sqlite.ConnOptions{CacheKiB: sqlite.ReaderCacheKiB})
+	reader, err := sqlite.OpenTables(t.Context(), path, sqlite.ConnOptions{CacheKiB: sqlite.ReaderCacheKiB})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,8 @@ import (
 	"github.com/robotmem/robotmem-go/perception/importing/importingtest"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive/python"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 )
 
 // pythonSchema holds the tables of the Python robotmem's documentation.
@@ -59,7 +59,7 @@ func pythonFile(t *testing.T, more string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := store.OpenStoreConn(t.Context(), path, sqlite.ConnOptions{})
+	c, err := sqlite.OpenTables(t.Context(), path, sqlite.ConnOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +249,7 @@ func TestPythonFileDamaged(t *testing.T) {
 		}
 		for {
 			if _, err := p.Next(); err != nil {
-				if err != io.EOF && robotmem.KindOf(sqlite.Wrap("import", err)) == robotmem.Internal {
+				if err != io.EOF && robotmem.KindOf(robotmem.Wrap("import", err)) == robotmem.Internal {
 					t.Errorf("damage %d: %v", i, err)
 				}
 				break
@@ -295,7 +295,7 @@ func TestPythonFileThatNeverEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := pythonFile(t, "")
-			c, err := store.OpenStoreConn(t.Context(), path, sqlite.ConnOptions{})
+			c, err := sqlite.OpenTables(t.Context(), path, sqlite.ConnOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

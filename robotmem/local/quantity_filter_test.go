@@ -15,8 +15,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 )
@@ -329,17 +329,17 @@ func TestQuantitiesOfOlderFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := t.TempDir() + "/memory.db"
 			unpack(t, name, path)
-			c, err := store.OpenStoreConn(t.Context(), path, sqlite.ConnOptions{BusyTimeout: DefaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})
+			c, err := sqlite.OpenTables(t.Context(), path, sqlite.ConnOptions{BusyTimeout: DefaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for i, g := range grips {
-				if err := insertOldFact(c, int64(1000+i), g.name, grip(g.value)); err != nil {
+				if err := insertOldFact(c.Conn, int64(1000+i), g.name, grip(g.value)); err != nil {
 					t.Fatal(err)
 				}
 			}
 			for i := range index.FewMemories + 10 {
-				if err := insertOldFact(c, int64(2000+i), fmt.Sprintf("other %d", i), nil); err != nil {
+				if err := insertOldFact(c.Conn, int64(2000+i), fmt.Sprintf("other %d", i), nil); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -12,18 +12,17 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 func (n *Node) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
 	if err := n.isAsked(req.Scope); err != nil {
-		return nil, sqlite.Wrap("recall", err)
+		return nil, robotmem.Wrap("recall", err)
 	}
 
 	res, err := n.recall(ctx, req)
 	if err != nil {
-		return nil, sqlite.Wrap("recall", err)
+		return nil, robotmem.Wrap("recall", err)
 	}
 
 	recall.Present(req, res, n.Now())

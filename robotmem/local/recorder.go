@@ -11,7 +11,6 @@ import (
 	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -36,7 +35,7 @@ func (n *Node) Keep(ctx context.Context, b recorder.Batch) error {
 		return nil
 	}
 
-	err = sqlite.Wrap("record", err)
+	err = robotmem.Wrap("record", err)
 	for _, final := range []robotmem.Kind{robotmem.Invalid, robotmem.Forbidden, robotmem.NotFound, robotmem.Conflict, robotmem.TooLarge} {
 		if errors.Is(err, final) {
 			return fmt.Errorf("%w: %w", recorder.ErrRefused, err)

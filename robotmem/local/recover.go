@@ -14,8 +14,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 )
 
 // The recovery of a damaged file X takes these steps, so that a crash at any point loses neither file:
@@ -44,20 +44,20 @@ import (
 // if another process has it open or the new file cannot be written. It leaves no new
 // file when it fails before the exchange.
 func RecoverInPlace(ctx context.Context, path string, o Options) (_ *maintenance.RecoverReport, err error) {
-	defer func() { err = sqlite.Wrap("recover", err) }()
+	defer func() { err = robotmem.Wrap("recover", err) }()
 	place, err := files.Resolve(path)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := os.Stat(place.DB()); err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "there is no file (%s)", sqlite.Reason(err))
+		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "there is no file (%s)", robotmem.Reason(err))
 	}
 	if err := o.Complete(); err != nil {
 		return nil, err
 	}
 
 	source, err := sqlite.OpenDamaged(ctx, place.DB(), sqlite.ConnOptions{CacheKiB: sqlite.ReaderCacheKiB}, func(c *sqlite.Conn) error {
-		version, err := store.RefuseForeign(c)
+		version, err := sqlite.RefuseForeign(c)
 		if err == nil && version == 0 {
 			err = robotmem.Errorf(robotmem.Corrupt, "db", "the file holds no memory; bring it back from a backup")
 		}
@@ -87,7 +87,7 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (_ *maintenance
 	}
 
 	if err := exchange(ctx, place, recovering, now, source.Close); err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the recovered file could not be put in place (%s); nothing is lost: see the files named damaged and recovered beside it", sqlite.Reason(err))
+		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the recovered file could not be put in place (%s); nothing is lost: see the files named damaged and recovered beside it", robotmem.Reason(err))
 	}
 
 	report.File, report.Damaged = place.DB(), place.Damaged(now).DB()
@@ -108,7 +108,7 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to files.
 		return nil, err
 	}
 
-	c, err := sqlite.OpenWriter(ctx, to.DB(), co, &sqlite.Options{Disk: o.Disk, Migrate: store.Migrate(records)})
+	c, err := sqlite.OpenWriter(ctx, to.DB(), co, &sqlite.Options{Disk: o.Disk, Migrate: sqlite.Migrate(records)})
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to files.
 		return nil, err
 	}
 	if err := errors.Join(disk.SyncPath(to.DB()), disk.SyncPath(to.Folder())); err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the new file could not be synced (%s)", sqlite.Reason(err))
+		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the new file could not be synced (%s)", robotmem.Reason(err))
 	}
 
 	return r.Report, nil

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -97,7 +97,7 @@ func truth(t *testing.T, path string) map[string][]string {
 	}
 	defer db.Close()
 	out := map[string][]string{}
-	rows := func(sql string, f func(sqlite.Row)) {
+	rows := func(sql string, f func(*sqlite3.Stmt)) {
 		s, _, err := db.Prepare(sql)
 		if err != nil {
 			t.Fatal(err)
@@ -119,7 +119,7 @@ func truth(t *testing.T, path string) map[string][]string {
 		case "counters":
 			sql += " WHERE name IN ('recalls', 'zero_hits')"
 		}
-		rows(sql, func(s sqlite.Row) {
+		rows(sql, func(s *sqlite3.Stmt) {
 			var line strings.Builder
 			for i := range s.ColumnCount() {
 				if s.ColumnName(i) != "revision" {

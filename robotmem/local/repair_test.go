@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -46,7 +45,7 @@ func TestRestoreIndexesTheSame(t *testing.T) {
 	show := func() (s string) {
 		fillFullText(t, e)
 		_ = e.Store.Read(t.Context(), func(c *store.Conn) error {
-			_, err := c.One("SELECT content || '|' || human_summary FROM memories_fts WHERE rowid = ?", []any{p.MemoryID}, func(st sqlite.Row) { s = st.ColumnText(0) })
+			_, err := c.One("SELECT content || '|' || human_summary FROM memories_fts WHERE rowid = ?", []any{p.MemoryID}, func(st store.Row) { s = st.ColumnText(0) })
 			return err
 		})
 		return s

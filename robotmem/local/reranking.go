@@ -6,7 +6,6 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
-	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 )
 
 // rerankAnswer returns the answer to a query in the order of the reranker, found by a second search in a
@@ -24,7 +23,7 @@ func (n *Node) rerankAnswer(ctx context.Context, q *recall.Query, x *recall.Rera
 
 	if err != nil {
 		res = first
-		res.Degraded = append(res.Degraded, recall.ListRerank+": "+record.DetailOf(err))
+		res.Degraded = append(res.Degraded, recall.ListRerank+": "+robotmem.Detail(err))
 	}
 
 	for i := range res.Stages {

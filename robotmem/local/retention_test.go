@@ -15,7 +15,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -123,7 +122,7 @@ func everyRow(t *testing.T, e *Node) (rows []string) {
 			"SELECT id || status || revision || coalesce(hex(perception_data), '') FROM memories", "SELECT hex(sha256) || bytes FROM payloads",
 			"SELECT memory_id || kind FROM features", "SELECT memory_id || reason FROM evictions", "SELECT memory_id || change FROM versions",
 		} {
-			if err := c.Query(sql, nil, func(s sqlite.Row) error {
+			if err := c.Query(sql, nil, func(s store.Row) error {
 				rows = append(rows, s.ColumnText(0))
 				return nil
 			}); err != nil {

@@ -18,7 +18,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
@@ -50,7 +49,7 @@ func (s *source) failed(ctx context.Context, signal string, err error) error {
 		err = ctx.Err()
 	}
 
-	return sqlite.Explain(err)
+	return robotmem.Explain(err)
 }
 
 func (s *source) Lexical(_ context.Context, q *recall.Query, in recall.Set, words recall.Words, limit int) ([]recall.Ranked, error) {
@@ -324,7 +323,7 @@ func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, li
 
 	unit, err := s.embedding.Get()
 	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "", "%s", record.DetailOf(err))
+		return nil, robotmem.Errorf(robotmem.Unavailable, "", "%s", robotmem.Detail(err))
 	}
 	if len(unit) != m.Dims {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the embedder gives vectors of %d numbers, the stored ones have %d; run: robotmem reembed", len(unit), m.Dims)

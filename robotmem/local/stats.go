@@ -12,8 +12,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
 func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsResponse, error) {
@@ -48,7 +48,7 @@ func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsRe
 		return c.Stats(res)
 	})
 	if err != nil {
-		return nil, sqlite.Wrap("stats", err)
+		return nil, robotmem.Wrap("stats", err)
 	}
 	if res.DiskFreeBytes, err = n.options.Disk.FreeBytes(n.Store.Path()); err != nil {
 		n.Log.Warn("free space of the disk not read", "err", err)
@@ -76,7 +76,7 @@ func (n *Node) Doctor(ctx context.Context, req *admin.DoctorRequest) (*admin.Doc
 		return nil, err
 	}
 	res, err := n.maintenance.Doctor(ctx, stats, req != nil && req.Deep)
-	return res, sqlite.Wrap("doctor", err)
+	return res, robotmem.Wrap("doctor", err)
 }
 
 // Damage describes the corruption of the file, "" if there is none. Use RecoverInPlace
@@ -88,7 +88,7 @@ func (n *Node) Damage(ctx context.Context) (found string, err error) {
 func (n *Node) Repair(ctx context.Context, _ *admin.RepairRequest) (*admin.RepairResponse, error) {
 	repaired, err := n.maintenance.Repair(ctx, "")
 	if err != nil {
-		return nil, sqlite.Wrap("repair", err)
+		return nil, robotmem.Wrap("repair", err)
 	}
 	d, err := n.Doctor(ctx, &admin.DoctorRequest{})
 	if err != nil {
@@ -100,7 +100,7 @@ func (n *Node) Repair(ctx context.Context, _ *admin.RepairRequest) (*admin.Repai
 
 // Warm loads the indexes into memory. Without it the first recall loads them and takes longer.
 func (n *Node) Warm(ctx context.Context) error {
-	return sqlite.Wrap("warm", n.index.Warm(ctx))
+	return robotmem.Wrap("warm", n.index.Warm(ctx))
 }
 
 func (n *Node) Retain(ctx context.Context, req *admin.RetainRequest) (*admin.RetainResponse, error) {
@@ -146,7 +146,7 @@ func (n *Node) workers(s *admin.StatsResponse) []admin.Worker {
 	}
 
 	likeness := behind("likeness", s.ToCompare, fmt.Sprintf("the features of %d perceptions are not computed yet", s.ToCompare), "the features of all perceptions are computed")
-	retention := admin.Worker{Name: "retention", Status: workerIdle, Detail: fmt.Sprintf("%d payloads were evicted, %s", s.Evicted, sqlite.BytesText(s.EvictedBytes))}
+	retention := admin.Worker{Name: "retention", Status: workerIdle, Detail: fmt.Sprintf("%d payloads were evicted, %s", s.Evicted, units.BytesText(s.EvictedBytes))}
 	if n.options.Retention.None() {
 		retention.Status, retention.Detail = workerOff, "no budget: payloads stay until the disk is full"
 	}
@@ -170,7 +170,7 @@ func (n *Node) workers(s *admin.StatsResponse) []admin.Worker {
 	}
 
 	return append(all, indexes, writer, admin.Worker{Name: "memory", Status: workerIdle, Detail: fmt.Sprintf(
-		"the budget is %s, of which %s are for the page caches of SQLite", sqlite.BytesText(int64(n.options.Memory)), sqlite.BytesText(n.options.Memory.PageCaches()))})
+		"the budget is %s, of which %s are for the page caches of SQLite", units.BytesText(int64(n.options.Memory)), units.BytesText(n.options.Memory.PageCaches()))})
 }
 
 // Memory returns the node's budget of memory.

@@ -3,11 +3,12 @@ package local
 import (
 	"context"
 
+	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 )
 
 // Types of internal packages in the API of Node.
@@ -33,11 +34,11 @@ type (
 // FilesOf returns the files of the memory at path, which need not exist. It follows symbolic links.
 func FilesOf(path string) (Files, error) {
 	m, err := files.Resolve(path)
-	return m, sqlite.Wrap("open", err)
+	return m, robotmem.Wrap("open", err)
 }
 
 // FileID is the id of a file that need not be open, "" if it has none yet.
-func FileID(ctx context.Context, m Files) string { return store.OwnID(ctx, m.DB()) }
+func FileID(ctx context.Context, m Files) string { return sqlite.OwnID(ctx, m.DB()) }
 
 // AddressSpace returns the limit of the address space in bytes, 0 without one, and how much
 // a node needs.

@@ -7,7 +7,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -23,7 +22,7 @@ func serve[Request, Response any](op string, req *Request, f func(*Request) (*Re
 		}
 	}
 
-	return nil, sqlite.Wrap(op, err)
+	return nil, robotmem.Wrap(op, err)
 }
 
 // read serves a request with a response that f fills in a read transaction.

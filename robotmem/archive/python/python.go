@@ -20,8 +20,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 )
 
 // Report counts what was read differently from how it is stored, and what has no place here.
@@ -33,7 +33,7 @@ type Report struct {
 // of a memory is derived from fields that never change, so that importing the same
 // file twice adds nothing, and a later state of it brings what has changed.
 type Python struct {
-	c       *store.Conn
+	c       *sqlite.Tables
 	ctx     context.Context // of the call of Open; Next has none
 	size    int64           // bytes of the file and its log
 	tables  map[string]bool // of the file
@@ -68,19 +68,19 @@ var knownColumns = strings.Fields(`id session_id collection type content human_s
 func Open(ctx context.Context, path string, zone *time.Location) (*Python, error) {
 	p := &Python{ctx: ctx, zone: cmp.Or(zone, time.UTC), report: Report{Notes: map[string]int64{}}, tables: map[string]bool{}, columns: map[string]bool{}}
 	if err := p.open(ctx, path); err != nil {
-		return nil, sqlite.Wrap("import", errors.Join(err, p.Close()))
+		return nil, robotmem.Wrap("import", errors.Join(err, p.Close()))
 	}
 	return p, nil
 }
 
 func (p *Python) open(ctx context.Context, path string) error {
 	if err := importing.CheckSQLite(path); err != nil {
-		return robotmem.Errorf(robotmem.Invalid, "file", "cannot be read (%s)", sqlite.Reason(err))
+		return robotmem.Errorf(robotmem.Invalid, "file", "cannot be read (%s)", robotmem.Reason(err))
 	}
 
 	info, err := os.Stat(path)
 	if err != nil {
-		return robotmem.Errorf(robotmem.Invalid, "file", "cannot be read (%s)", sqlite.Reason(err))
+		return robotmem.Errorf(robotmem.Invalid, "file", "cannot be read (%s)", robotmem.Reason(err))
 	}
 
 	p.mtime, p.size = info.ModTime(), info.Size()
@@ -91,19 +91,19 @@ func (p *Python) open(ctx context.Context, path string) error {
 	}
 
 	if p.c, err = openGuarded(ctx, path, !hasLog); err != nil && hasLog {
-		return robotmem.Errorf(robotmem.Invalid, "file", "cannot be read with its log (%s): import a copy of the file and of its -wal in a folder that can be written", sqlite.Reason(err))
+		return robotmem.Errorf(robotmem.Invalid, "file", "cannot be read with its log (%s): import a copy of the file and of its -wal in a folder that can be written", robotmem.Reason(err))
 	} else if err != nil {
 		return err
 	}
 
-	is, err := isPython(p.c)
+	is, err := isPython(p.c.Conn)
 	if err != nil {
 		return err
 	}
 	if !is {
 		return robotmem.Errorf(robotmem.Invalid, "file", "is not a memory.db of the Python robotmem")
 	}
-	if err := importing.GuardSQLite(ctx, p.c.File().Conn, knownTables...); err != nil {
+	if err := importing.GuardSQLite(ctx, p.c.File.Conn, knownTables...); err != nil {
 		return robotmem.Errorf(robotmem.Invalid, "file", "is not read: %v", err)
 	}
 
@@ -112,16 +112,16 @@ func (p *Python) open(ctx context.Context, path string) error {
 
 // openGuarded opens a file for reading. If it is immutable, it takes no lock and reads no log,
 // so no other program may write to it meanwhile.
-func openGuarded(ctx context.Context, path string, immutable bool) (*store.Conn, error) {
+func openGuarded(ctx context.Context, path string, immutable bool) (*sqlite.Tables, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "file", "is not a path")
 	}
-	c, err := store.OpenStoreConn(ctx, abs, sqlite.ConnOptions{ReadOnly: true, Immutable: immutable})
+	c, err := sqlite.OpenTables(ctx, abs, sqlite.ConnOptions{ReadOnly: true, Immutable: immutable})
 	if err != nil {
 		return nil, err
 	}
-	if err := importing.GuardSQLite(ctx, c.File().Conn); err != nil {
+	if err := importing.GuardSQLite(ctx, c.File.Conn); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 
@@ -131,15 +131,15 @@ func openGuarded(ctx context.Context, path string, immutable bool) (*store.Conn,
 // IsMemory reports whether a file is a memory.db of the Python robotmem. Not a byte of it changes.
 func IsMemory(ctx context.Context, path string) (bool, error) {
 	if err := importing.CheckSQLite(path); err != nil {
-		return false, sqlite.Wrap("import", err)
+		return false, robotmem.Wrap("import", err)
 	}
 	c, err := openGuarded(ctx, path, true)
 	if err != nil {
-		return false, sqlite.Wrap("import", err)
+		return false, robotmem.Wrap("import", err)
 	}
-	is, err := isPython(c)
+	is, err := isPython(c.Conn)
 
-	return is, sqlite.Wrap("import", errors.Join(err, c.Close()))
+	return is, robotmem.Wrap("import", errors.Join(err, c.Close()))
 }
 
 func isPython(c *store.Conn) (bool, error) {

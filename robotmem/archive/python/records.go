@@ -19,7 +19,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -34,17 +33,17 @@ const (
 )
 
 // query runs a statement. It fails with TooLarge over a limit.
-func (p *Python) query(sql string, args []any, row func(sqlite.Row) error) error {
+func (p *Python) query(sql string, args []any, row func(store.Row) error) error {
 	ctx, cancel := context.WithTimeout(p.ctx, maxDuration)
 	defer cancel()
 	defer p.c.SetInterrupt(p.c.SetInterrupt(ctx))
 	bytes := 0
 
-	err := p.c.Query(sql, args, func(s sqlite.Row) error {
+	err := p.c.Query(sql, args, func(s store.Row) error {
 		bytes += rowBytes
 
 		for i := range s.ColumnCount() {
-			if t := s.ColumnType(i); t == sqlite.Text || t == sqlite.Blob {
+			if t := s.ColumnType(i); t == store.Text || t == store.Blob {
 				bytes += len(s.ColumnRawBlob(i))
 			}
 		}
@@ -59,7 +58,7 @@ func (p *Python) query(sql string, args []any, row func(sqlite.Row) error) error
 		return p.ctx.Err()
 	case ctx.Err() != nil:
 		return robotmem.Errorf(robotmem.TooLarge, "file", "takes more than %s to read (%.80s)", maxDuration, sql)
-	case robotmem.KindOf(sqlite.Wrap("", err)) == robotmem.TooLarge:
+	case robotmem.KindOf(robotmem.Wrap("", err)) == robotmem.TooLarge:
 		return robotmem.Errorf(robotmem.TooLarge, "file", "has a row, or rows that are read at once, of more than %d bytes (%.80s)", maxBytes, sql)
 	}
 
@@ -68,7 +67,7 @@ func (p *Python) query(sql string, args []any, row func(sqlite.Row) error) error
 
 // rows reads all rows of a statement.
 func (p *Python) rows(sql string, args ...any) (out []row, err error) {
-	err = p.query(sql, args, func(s sqlite.Row) error {
+	err = p.query(sql, args, func(s store.Row) error {
 		values, r := make([]any, s.ColumnCount()), row{}
 		if err := s.Columns(values...); err != nil {
 			return err
@@ -88,7 +87,7 @@ func (p *Python) rows(sql string, args ...any) (out []row, err error) {
 // count counts the rows of a table. It fails with Corrupt if the file cannot hold them.
 func (p *Python) count(table string) (n int64, err error) {
 	most := importing.MaxSQLiteRows(p.size)
-	err = p.query("SELECT count(*) FROM (SELECT 1 FROM "+quoted(table)+" NOT INDEXED LIMIT ?)", []any{most + 1}, func(s sqlite.Row) error {
+	err = p.query("SELECT count(*) FROM (SELECT 1 FROM "+quoted(table)+" NOT INDEXED LIMIT ?)", []any{most + 1}, func(s store.Row) error {
 		n = s.ColumnInt64(0)
 		return nil
 	})
@@ -228,7 +227,7 @@ func (p *Python) addPayload(m *archive.Memory, id int64) error {
 // payload is the bytes of a memory, nil if it has none.
 func (p *Python) payload(id int64) (data []byte, err error) {
 	if p.columns["perception_data"] {
-		err = p.query("SELECT perception_data FROM memories WHERE id = ?", []any{id}, func(s sqlite.Row) error { data = s.ColumnBlob(0, nil); return nil })
+		err = p.query("SELECT perception_data FROM memories WHERE id = ?", []any{id}, func(s store.Row) error { data = s.ColumnBlob(0, nil); return nil })
 	}
 	return data, err
 }

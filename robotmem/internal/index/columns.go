@@ -14,8 +14,8 @@ import (
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 )
 
 // Columns is the column cache: the fields of every memory that the most common
@@ -341,7 +341,7 @@ func (r *Columns) load(c *store.Conn, after int64) error {
 		observed_at, coalesce(last_accessed, created_at), created_at, valid_from,
 		CASE WHEN instr(context, 'sim_or_real') > 0 AND json_valid(context) THEN json_extract(context, '$.env.sim_or_real') = 'real' END, context,
 		auto_tags, (SELECT group_concat(tag, char(31)) FROM memory_tags t WHERE t.memory_id = m.id), ` + store.OwnOutcome + `, uses, successes, sightings`
-	f, err := c.EachChanged(columns, "", after, 0, func(s sqlite.Row) error {
+	f, err := c.EachChanged(columns, "", after, 0, func(s store.Row) error {
 		id := s.ColumnInt64(0)
 		r.set(id, packedRow{
 			Created: store.ParseNano(s.ColumnRawText(12)), Observed: store.ParseNano(s.ColumnRawText(10)),

@@ -9,7 +9,6 @@ import (
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -49,7 +48,7 @@ func Collections(c *store.Conn, r *Columns) ([]admin.CollectionCount, error) {
 		}
 		counts[text(row.Collection)] = n
 	})
-	err := c.Query("SELECT collection, count(*) FROM sessions GROUP BY collection", nil, func(s sqlite.Row) error {
+	err := c.Query("SELECT collection, count(*) FROM sessions GROUP BY collection", nil, func(s store.Row) error {
 		n := counts[s.ColumnText(0)]
 		n.Sessions = s.ColumnInt64(1)
 		counts[s.ColumnText(0)] = n

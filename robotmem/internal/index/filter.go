@@ -9,7 +9,6 @@ import (
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -106,7 +105,7 @@ func (x *Index) narrowEach(c *store.Conn, condition *filter.Condition, base *bit
 	for id, ok := base.NextSet(0); ok; id, ok = base.NextSet(id + 1) {
 		context := ""
 		found, err := c.One("SELECT context FROM memories WHERE id = ?", []any{int64(id)},
-			func(s sqlite.Row) { context = s.ColumnText(0) })
+			func(s store.Row) { context = s.ColumnText(0) })
 		if m := x.Columns.view(int(id), context, now); found && m != nil {
 			m.EpisodeOutcome = episodes[m.SessionID]
 			out.SetTo(id, condition.Match(&filter.View{Memory: m, Unit: unit}))

@@ -7,7 +7,6 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -74,7 +73,7 @@ func (x *Index) AwaitPostings(ctx context.Context) error {
 	case <-ctx.Done():
 		return ErrPostingsNotLoaded
 	case <-x.Quitting:
-		return sqlite.ErrClosed
+		return store.ErrClosed
 	}
 }
 

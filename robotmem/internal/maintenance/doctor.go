@@ -14,8 +14,9 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
@@ -81,7 +82,7 @@ func addCheck(d *admin.DoctorResponse, name, status, detail, remedy string) {
 func (mt *Maintainer) addFault(d *admin.DoctorResponse, name, what, remedy string, err error) {
 	if err != nil {
 		mt.Log.Error("doctor", "check", name, "err", err)
-		addCheck(d, name, CheckFail, what+": "+sqlite.Explain(err).Detail(), remedy)
+		addCheck(d, name, CheckFail, what+": "+robotmem.Explain(err).Detail(), remedy)
 	}
 }
 
@@ -196,7 +197,7 @@ func examineModes(place files.Memory, d *admin.DoctorResponse) {
 // place, or the memory is served read-only.
 func (mt *Maintainer) examineWriting(d *admin.DoctorResponse) {
 	if err := mt.Store.InPlace(); err != nil {
-		addCheck(d, "writing", CheckFail, sqlite.Explain(err).Detail()+": "+sqlite.Cause(err),
+		addCheck(d, "writing", CheckFail, robotmem.Explain(err).Detail()+": "+robotmem.Cause(err),
 			"put the named files back, or copy the open ones from /proc while this process runs; "+
 				"then run robotmem doctor again")
 	}
@@ -248,10 +249,10 @@ const leastFree = 64 << 20
 // examineSize warns while there is still space to do something about it: a purge, a repair and a migration
 // write the file once more beside itself.
 func examineSize(s *admin.StatsResponse, d *admin.DoctorResponse) {
-	detail := fmt.Sprintf("%d active memories, %s in the file, %s of payloads", s.Total, sqlite.BytesText(s.DBBytes),
-		sqlite.BytesText(s.PayloadBytes))
+	detail := fmt.Sprintf("%d active memories, %s in the file, %s of payloads", s.Total, units.BytesText(s.DBBytes),
+		units.BytesText(s.PayloadBytes))
 	if s.DiskFreeBytes > 0 && s.DiskFreeBytes < max(leastFree, s.DBBytes) {
-		addCheck(d, "size", CheckWarn, detail+"; the disk has "+sqlite.BytesText(s.DiskFreeBytes)+" left",
+		addCheck(d, "size", CheckWarn, detail+"; the disk has "+units.BytesText(s.DiskFreeBytes)+" left",
 			"free some space, or bound what is kept: robotmem retain, or the setting retention; "+
 				"a purge and a repair need as much free space as the file has")
 		return
@@ -278,7 +279,7 @@ func (mt *Maintainer) examineLog(ctx context.Context, d *admin.DoctorResponse) {
 	case pinned.NoSpace:
 		// Nothing is damaged: the pages are safe in the log, and every read finds them there.
 		addCheck(d, name, CheckWarn, fmt.Sprintf("the disk is full: %s wait in the log, where they are safe, "+
-			"until there is space for them in the file", sqlite.BytesText(pinned.Bytes)),
+			"until there is space for them in the file", units.BytesText(pinned.Bytes)),
 			"free some space; the next commits bring the log into the file")
 	default:
 		holders := "this system does not show which"
@@ -286,7 +287,7 @@ func (mt *Maintainer) examineLog(ctx context.Context, d *admin.DoctorResponse) {
 			holders = "it is open in " + strings.Join(pinned.Holders, ", ")
 		}
 		addCheck(d, name, CheckWarn, fmt.Sprintf("another program has been reading an old state of the file and "+
-			"keeps %s in the log, which grows with every write; %s", sqlite.BytesText(pinned.Bytes), holders),
+			"keeps %s in the log, which grows with every write; %s", units.BytesText(pinned.Bytes), holders),
 			"end its transaction (a sqlite3 shell after BEGIN, a query that was not read to its end, "+
 				"a backup or an export that hangs), or end that program; the next commits bring the log into the file")
 	}
@@ -320,11 +321,11 @@ func (mt *Maintainer) Damage(ctx context.Context) (found string, err error) {
 		found = damage.Text()
 		return err
 	})
-	if errors.Is(sqlite.Wrap("doctor", err), robotmem.Corrupt) {
-		return sqlite.Explain(err).Detail(), nil
+	if errors.Is(robotmem.Wrap("doctor", err), robotmem.Corrupt) {
+		return robotmem.Explain(err).Detail(), nil
 	}
 
-	return found, sqlite.Wrap("doctor", err)
+	return found, robotmem.Wrap("doctor", err)
 }
 
 // Repair rebuilds every index from the tables and lists the indexes. The reason is for the log.

@@ -9,7 +9,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -141,7 +140,7 @@ func (mt *Maintainer) examineReranker(ctx context.Context, d *admin.DoctorRespon
 		limited, cancel := context.WithTimeout(ctx, rerankTime)
 		defer cancel()
 		if _, err := mt.Reranker.Rerank(limited, "robot", []string{"a robot", "a dock"}); err != nil {
-			reason = sqlite.Explain(err).Detail()
+			reason = robotmem.Explain(err).Detail()
 		}
 	}
 	if reason != "" {
@@ -158,7 +157,7 @@ func (mt *Maintainer) examineCodes(c *store.Conn, d *admin.DoctorResponse) error
 	const name = "index of vectors in memory"
 	codes, m, err := mt.Index.Vectors.At(c)
 	if err != nil {
-		addCheck(d, name, CheckSkipped, "not compared: "+sqlite.Explain(err).Detail(), compareRemedy)
+		addCheck(d, name, CheckSkipped, "not compared: "+robotmem.Explain(err).Detail(), compareRemedy)
 		return nil
 	}
 

@@ -11,6 +11,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
@@ -111,7 +112,7 @@ func (mt *Maintainer) rebuild(tx *store.Tx, m *progress.Meter) ([]string, error)
 func emptyIndexes(tx *store.Tx) error {
 	for _, sql := range []string{
 		"DROP TABLE IF EXISTS memories_fts",
-		store.CreateFTS(),
+		sqlite.CreateFTS(),
 		"INSERT INTO counters(name, value) VALUES ('full_text', 0) ON CONFLICT(name) DO UPDATE SET value = 0",
 		"DELETE FROM signatures",
 		"DELETE FROM memory_tags WHERE source = 'auto' OR memory_id NOT IN (SELECT id FROM memories)",

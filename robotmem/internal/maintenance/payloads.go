@@ -15,8 +15,8 @@ import (
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
@@ -40,7 +40,7 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 	verified int64, err error) {
 	lost = map[string]string{}
 	err = c.Query(`SELECT DISTINCT hex(perception_data) FROM memories WHERE perception_data IS NOT NULL AND status = 'active'
-			AND perception_data NOT IN (SELECT sha256 FROM payloads) AND id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s sqlite.Row) error {
+			AND perception_data NOT IN (SELECT sha256 FROM payloads) AND id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s store.Row) error {
 		lost[strings.ToLower(s.ColumnText(0))] = "it is named nowhere"
 		return nil
 	})
@@ -59,7 +59,7 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 
 	// The buffer is never nil, because a payload of no bytes is stored in the file too.
 	inline := []byte{}
-	err = c.Query(wantedPayloads, nil, func(s sqlite.Row) error {
+	err = c.Query(wantedPayloads, nil, func(s store.Row) error {
 		p := store.StoredPayload{Size: s.ColumnInt64(1), Codec: payload.Codec(s.ColumnText(2))}
 		if copy(p.Sum[:], s.ColumnRawBlob(0)) != len(p.Sum) {
 			lost[hex.EncodeToString(s.ColumnRawBlob(0))] = "its name is not a SHA-256"
@@ -67,7 +67,7 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 		}
 
 		toRead := p.Size
-		if s.ColumnType(3) != sqlite.Null {
+		if s.ColumnType(3) != store.Null {
 			inline = s.ColumnBlob(3, inline[:0])
 			p.Inline = inline
 			// The size that the row states may be damaged.
@@ -123,7 +123,7 @@ func ExaminePayload(ctx context.Context, folder payload.Folder, p *store.StoredP
 		return damaged, nil
 	}
 
-	return "its file cannot be read (" + sqlite.Reason(err) + ")", nil
+	return "its file cannot be read (" + robotmem.Reason(err) + ")", nil
 }
 
 // examinePayloads looks for payloads that are named and not there or damaged,
@@ -146,8 +146,8 @@ func (mt *Maintainer) examinePayloads(ctx context.Context, c *store.Conn, d *adm
 
 	read := "all of them read and compared"
 	if verified < total {
-		read = fmt.Sprintf("%s of %s read and compared (--deep reads all)", sqlite.BytesText(verified),
-			sqlite.BytesText(total))
+		read = fmt.Sprintf("%s of %s read and compared (--deep reads all)", units.BytesText(verified),
+			units.BytesText(total))
 	}
 
 	const backup = "bring the folder beside the file back from a backup, or forget these memories"
@@ -224,7 +224,7 @@ func (mt *Maintainer) Orphans(c *store.Conn) (orphans [][sha256.Size]byte, stray
 	sums, stray, err := mt.Store.Payloads().List()
 	if err != nil {
 		return nil, nil, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be read (%s)",
-			sqlite.Reason(err))
+			robotmem.Reason(err))
 	}
 
 	for _, sum := range sums {
@@ -252,7 +252,7 @@ func (mt *Maintainer) sweepFolder(tx *store.Tx) (removed int, err error) {
 	swept, err := mt.Store.Payloads().SweepStrays(before)
 	if err != nil {
 		return 0, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be swept (%s)",
-			sqlite.Reason(err))
+			robotmem.Reason(err))
 	}
 
 	orphans, _, err := mt.Orphans(tx.Conn)
@@ -271,7 +271,7 @@ func (mt *Maintainer) sweepFolder(tx *store.Tx) (removed int, err error) {
 		}
 		if err := mt.Store.Payloads().Remove(sum); err != nil {
 			return removed, robotmem.Errorf(robotmem.Unavailable, "",
-				"a file of the folder of payloads cannot be removed (%s)", sqlite.Reason(err))
+				"a file of the folder of payloads cannot be removed (%s)", robotmem.Reason(err))
 		}
 		removed++
 	}

@@ -6,9 +6,8 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 )
 
 // A purge removes a memory irrecoverably, in two parts. The first is one transaction that deletes
@@ -59,7 +58,7 @@ func (mt *Maintainer) Purge(ctx context.Context, r *robotmem.ForgetRequest) (*ro
 	// The rows are purged now. If a reader delays the scrub, RunScrub repeats it.
 	if err := mt.Scrub(ctx); err != nil {
 		mt.Log.Warn("a purge is not finished", "memory", r.MemoryID, "err", err)
-		res.Purged.OldPages = "pending: " + record.DetailOf(sqlite.Wrap("forget", err))
+		res.Purged.OldPages = "pending: " + robotmem.Detail(robotmem.Wrap("forget", err))
 		Wake(mt.WakeScrub)
 	}
 
@@ -94,7 +93,7 @@ func (mt *Maintainer) removePurgedFiles(ctx context.Context) error {
 		for _, sum := range sums {
 			if err := mt.Store.Payloads().Remove(sum); err != nil {
 				return robotmem.Errorf(robotmem.Unavailable, "", "the payload's file cannot be removed (%s)",
-					sqlite.Reason(err))
+					robotmem.Reason(err))
 			}
 		}
 
@@ -128,7 +127,7 @@ func (mt *Maintainer) RewriteAlone(ctx context.Context, c *store.Conn, upto int6
 // emptyLogSoon empties the log. It waits for readers of the log only for logPatience, because
 // other writers wait meanwhile. The writer restores the busy timeout.
 func emptyLogSoon(c *store.Conn) error {
-	if err := c.File().BusyTimeout(logPatience); err != nil {
+	if err := sqlite.FileOf(c).BusyTimeout(logPatience); err != nil {
 		return err
 	}
 	done, err := c.EmptyLog()

@@ -12,8 +12,8 @@ import (
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
@@ -41,7 +41,7 @@ func (r *Recovery) Run(ctx context.Context) (err error) {
 	}
 
 	defer func() {
-		if err != nil && !r.File().GetAutocommit() {
+		if err != nil && !sqlite.FileOf(r.Conn).GetAutocommit() {
 			_ = r.Exec("ROLLBACK") // the caller removes the new file
 		}
 	}()
@@ -169,7 +169,7 @@ func (r *Recovery) copyTable(ctx context.Context, t recoveredTable, m *progress.
 	insert := fmt.Sprintf("INSERT OR %s INTO %s(%s) VALUES (?%s)", conflict, quoted(t.name), quoted(t.columns...),
 		strings.Repeat(",?", len(t.columns)-1))
 	pending := 0
-	put := func(s sqlite.Row) error {
+	put := func(s store.Row) error {
 		// Columns does not set the value of an empty blob, so each value starts as one.
 		values := slices.Repeat([]any{[]byte{}}, s.ColumnCount())
 		if err := s.Columns(values...); err != nil {
@@ -197,12 +197,12 @@ func (r *Recovery) copyTable(ctx context.Context, t recoveredTable, m *progress.
 
 // copyByKey copies a table that is stored by its key: forwards, and from the end
 // backwards if that stops early.
-func (r *Recovery) copyByKey(t recoveredTable, put func(sqlite.Row) error) error {
+func (r *Recovery) copyByKey(t recoveredTable, put func(store.Row) error) error {
 	sql := "SELECT " + quoted(t.columns...) + " FROM " + quoted(t.name) + " ORDER BY "
 
 	for _, order := range []string{" ASC", " DESC"} {
 		var failed error
-		err := r.Source.Query(sql+strings.ReplaceAll(quoted(t.key...), ",", order+",")+order, nil, func(s sqlite.Row) error {
+		err := r.Source.Query(sql+strings.ReplaceAll(quoted(t.key...), ",", order+",")+order, nil, func(s store.Row) error {
 			failed = put(s)
 			return failed
 		})
@@ -225,13 +225,13 @@ const maxTried = 10_000_000
 
 // copyByID copies a table with row ids: in order up to the first row that cannot be read,
 // then each id up to the largest, so that a damaged page costs the rows on it alone.
-func (r *Recovery) copyByID(ctx context.Context, t recoveredTable, put func(sqlite.Row) error) error {
+func (r *Recovery) copyByID(ctx context.Context, t recoveredTable, put func(store.Row) error) error {
 	name := quoted(t.name)
 	last := int64(0) // the last id that was read
 	read := "SELECT " + quoted(t.columns...) + ", rowid FROM " + name
 
 	var failed error
-	visit := func(s sqlite.Row) error {
+	visit := func(s store.Row) error {
 		last, failed = s.ColumnInt64(len(t.columns)), put(s)
 		return failed
 	}
@@ -291,7 +291,7 @@ func (r *Recovery) dropPurged(context.Context) error {
 // settleCounters sets the counters so that ids and revisions continue after the largest that was given.
 func (r *Recovery) settleCounters(context.Context) error {
 	given := map[string]int64{}
-	err := r.Source.Query("SELECT name, seq FROM sqlite_sequence", nil, func(s sqlite.Row) error {
+	err := r.Source.Query("SELECT name, seq FROM sqlite_sequence", nil, func(s store.Row) error {
 		given[s.ColumnText(0)] = s.ColumnInt64(1)
 		return nil
 	})
@@ -387,7 +387,7 @@ func (r *Recovery) reactivate(context.Context) error {
 func (r *Recovery) settlePayloads(ctx context.Context) error {
 	var damaged [][sha256.Size]byte
 	err := r.Query("SELECT sha256, bytes, codec, data FROM payloads "+
-		"WHERE data IS NOT NULL", nil, func(s sqlite.Row) error {
+		"WHERE data IS NOT NULL", nil, func(s store.Row) error {
 		p := store.StoredPayload{Size: s.ColumnInt64(1), Codec: payload.Codec(s.ColumnText(2)),
 			Inline: s.ColumnRawBlob(3)}
 		copy(p.Sum[:], s.ColumnRawBlob(0))
@@ -423,7 +423,7 @@ func (r *Recovery) settlePayloads(ctx context.Context) error {
 
 // sums returns the first column of a query's rows, which are SHA-256 sums.
 func (r *Recovery) sums(sql string) (sums [][sha256.Size]byte, err error) {
-	err = r.Query(sql, nil, func(s sqlite.Row) error {
+	err = r.Query(sql, nil, func(s store.Row) error {
 		var sum [sha256.Size]byte
 		copy(sum[:], s.ColumnRawBlob(0))
 		sums = append(sums, sum)
@@ -469,7 +469,7 @@ func (r *Recovery) linkPayload(ctx context.Context, sum [sha256.Size]byte) error
 	_, err := r.From.Share(ctx, sum, payload.Raw, r.To)
 	if err != nil && !errors.Is(err, payload.ErrMissing) {
 		return robotmem.Errorf(robotmem.Unavailable, "", "a payload could not be linked or copied (%s): %s…; "+
-			"check the disk's space", strings.ToLower(sqlite.Reason(err)), hex.EncodeToString(sum[:4]))
+			"check the disk's space", strings.ToLower(robotmem.Reason(err)), hex.EncodeToString(sum[:4]))
 	}
 	// Doctor reports a missing payload.
 	return nil

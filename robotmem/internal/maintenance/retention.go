@@ -9,8 +9,8 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
@@ -59,7 +59,7 @@ func (mt *Maintainer) Retain(ctx context.Context, limits Retention, dryRun bool)
 		if limits.MinFreeBytes > 0 {
 			if free, err = mt.Store.Disk.FreeBytes(mt.Store.Path()); err != nil {
 				return robotmem.Errorf(robotmem.Unavailable, "min_free_bytes",
-					"the free space of the disk cannot be read (%s)", sqlite.Reason(err))
+					"the free space of the disk cannot be read (%s)", robotmem.Reason(err))
 			}
 		}
 		plan = PlanEvictions(held, limits, free, mt.Store.Now())
@@ -124,7 +124,7 @@ func PlanEvictions(held []store.Holding, limits Retention, free int64, now time.
 		if b.MaxBytes > 0 {
 			p.shrink(func(h *store.Holding) bool { return budgetHolds(&b, h) },
 				func(int64) int64 { return b.MaxBytes },
-				"over the budget of "+sqlite.BytesText(b.MaxBytes))
+				"over the budget of "+units.BytesText(b.MaxBytes))
 		}
 	}
 
@@ -132,7 +132,7 @@ func PlanEvictions(held []store.Holding, limits Retention, free int64, now time.
 	if short := limits.MinFreeBytes - free - p.freedInFolder(); free >= 0 && short > 0 {
 		p.shrink(func(h *store.Holding) bool { return h.InFolder },
 			func(size int64) int64 { return max(0, size-short) },
-			"less than "+sqlite.BytesText(limits.MinFreeBytes)+" free on the disk")
+			"less than "+units.BytesText(limits.MinFreeBytes)+" free on the disk")
 	}
 
 	return p.plan

@@ -21,7 +21,6 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
@@ -368,7 +367,7 @@ func (r *run) add(name string, items []Ranked, notes []string, err error) error 
 		return err
 	}
 	if err != nil {
-		r.degraded = append(r.degraded, name+": "+record.DetailOf(err))
+		r.degraded = append(r.degraded, name+": "+robotmem.Detail(err))
 		return nil
 	}
 	r.lists = append(r.lists, list{name: name, items: items})
@@ -584,7 +583,7 @@ func (r *run) load(ctx context.Context, hits []hit) error {
 			r.unreadable[h.id] = true
 		}
 		if err := damaged[h.id]; err != nil {
-			r.degraded = append(r.degraded, fmt.Sprintf("memory %d: %s", h.id, record.DetailOf(err)))
+			r.degraded = append(r.degraded, fmt.Sprintf("memory %d: %s", h.id, robotmem.Detail(err)))
 		}
 		if h.memory != nil && h.cosine == nil && r.vectors {
 			withoutCosine = append(withoutCosine, Ranked{ID: h.id})

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"github.com/robotmem/robotmem-go/robotmem/archive"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // Records are read in the order of their uids, which is the same on every node.
@@ -31,7 +30,7 @@ var selectArchived = "SELECT " + names(memoryColumns, "m.") +
 func (c *Conn) EachArchived(collection, session string, visit func(*Archived) error) error {
 	sql := selectArchived + " FROM memories m WHERE " + memoryInScope + " ORDER BY m.uid"
 
-	return c.Query(sql, []any{collection, session}, func(s sqlite.Row) error {
+	return c.Query(sql, []any{collection, session}, func(s Row) error {
 		m, err := c.scanArchived(s)
 		if err != nil {
 			return err
@@ -41,7 +40,7 @@ func (c *Conn) EachArchived(collection, session string, visit func(*Archived) er
 }
 
 // scanArchived reads a row of selectArchived and the rows of other tables that belong to it.
-func (c *Conn) scanArchived(s sqlite.Row) (*Archived, error) {
+func (c *Conn) scanArchived(s Row) (*Archived, error) {
 	m := &Archived{}
 	at := len(memoryColumns)
 	sum := readArchived(s, memoryColumns, &m.Memory)
@@ -50,7 +49,7 @@ func (c *Conn) scanArchived(s sqlite.Row) (*Archived, error) {
 		if sumBytes(p.SHA256) == nil {
 			return nil, errPayloadName
 		}
-		p.Bytes, p.Lost = s.ColumnInt64(at+3), s.ColumnType(at+3) == sqlite.Null
+		p.Bytes, p.Lost = s.ColumnInt64(at+3), s.ColumnType(at+3) == Null
 	}
 
 	// The checksum includes the user tags, so it is compared after these were read.
@@ -78,7 +77,7 @@ func (c *Conn) addArchivedRows(m *Archived) error {
 	}
 
 	err = c.Query("SELECT "+names(versionColumns, "v.")+`, (SELECT uid FROM memories o WHERE o.id = v.superseded_by), v.checksum, v.memory_id
-		FROM versions v WHERE v.memory_id = ? ORDER BY v.valid_to, v.version, v.rowid`, id, func(s sqlite.Row) error {
+		FROM versions v WHERE v.memory_id = ? ORDER BY v.valid_to, v.version, v.rowid`, id, func(s Row) error {
 		v, at := archive.Version{}, len(versionColumns)
 		sum := readArchived(s, versionColumns, &v)
 		v.SupersededBy = s.ColumnText(at)
@@ -95,7 +94,7 @@ func (c *Conn) addArchivedRows(m *Archived) error {
 	}
 
 	return c.Query("SELECT perception_type, bytes, reason, evicted_at FROM evictions WHERE memory_id = ? "+
-		"ORDER BY evicted_at, id", id, func(s sqlite.Row) error {
+		"ORDER BY evicted_at, id", id, func(s Row) error {
 		m.Evictions = append(m.Evictions, archive.Eviction{
 			PerceptionType: s.ColumnText(0), Bytes: s.ColumnInt64(1),
 			Reason: s.ColumnText(2), EvictedAt: s.ColumnText(3),
@@ -109,12 +108,12 @@ func (c *Conn) EachArchivedSession(collection, id string, visit func(*archive.Se
 	sql := "SELECT " + names(sessionColumns, "s.") + " FROM sessions s WHERE " + sessionInScope +
 		" ORDER BY external_id"
 
-	return c.Query(sql, []any{collection, id}, func(s sqlite.Row) error {
+	return c.Query(sql, []any{collection, id}, func(s Row) error {
 		out := &archive.Session{}
 		readArchived(s, sessionColumns, out)
 		id := []any{out.SessionID}
 		err := c.Query("SELECT score, created_at FROM session_outcomes WHERE session_id = ? "+
-			"ORDER BY created_at, id", id, func(s sqlite.Row) error {
+			"ORDER BY created_at, id", id, func(s Row) error {
 			out.Outcomes = append(out.Outcomes, archive.Outcome{Score: s.ColumnFloat(0), CreatedAt: s.ColumnText(1)})
 			return nil
 		})
@@ -123,7 +122,7 @@ func (c *Conn) EachArchivedSession(collection, id string, visit func(*archive.Se
 		}
 
 		err = c.Query(`SELECT collection, source, received, stored, dropped, missed, bytes, updated_at
-			FROM streams WHERE session_id = ? ORDER BY collection, source`, id, func(s sqlite.Row) error {
+			FROM streams WHERE session_id = ? ORDER BY collection, source`, id, func(s Row) error {
 			out.Streams = append(out.Streams, archive.Stream{
 				Collection: s.ColumnText(0), Source: s.ColumnText(1),
 				Received: s.ColumnInt64(2), Stored: s.ColumnInt64(3), Dropped: s.ColumnInt64(4),
@@ -159,7 +158,7 @@ var archivedLinks = []string{
 // EachArchivedLink visits the links of an export.
 func (c *Conn) EachArchivedLink(collection, session string, visit func(*archive.Link) error) error {
 	for _, sql := range archivedLinks {
-		err := c.Query(sql, []any{collection, session}, func(s sqlite.Row) error {
+		err := c.Query(sql, []any{collection, session}, func(s Row) error {
 			return visit(&archive.Link{
 				Memory: s.ColumnText(0), SupersededBy: s.ColumnText(1),
 				Version: s.ColumnInt64(2), ValidTo: s.ColumnText(3),

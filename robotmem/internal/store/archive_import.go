@@ -8,7 +8,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // ImportRecord is a checked memory of an import.
@@ -50,7 +49,7 @@ func (c *Conn) Decide(a *ImportRecord) (Decision, *Archived, error) {
 		failed error
 	)
 	_, err := c.One(selectArchived+" FROM memories m WHERE m.uid = ?", []any{a.UID},
-		func(s sqlite.Row) { known, failed = c.scanArchived(s) })
+		func(s Row) { known, failed = c.scanArchived(s) })
 	if err = cmp.Or(err, failed); err != nil {
 		return ImportCreate, nil, err
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // auditColumns are the columns of the audit log, without id.
@@ -49,7 +48,7 @@ func (c *Conn) Audit(r *admin.AuditRequest, from *cursor, res *admin.AuditRespon
 
 	sql := "SELECT " + names(auditColumns, "") + ", id FROM audit" + match.String() + " ORDER BY id DESC LIMIT ?"
 	// One more entry than the page has tells whether there are others.
-	err := c.Query(sql, append(match.args, r.Limit+1), func(s sqlite.Row) error {
+	err := c.Query(sql, append(match.args, r.Limit+1), func(s Row) error {
 		e := admin.AuditEntry{ID: s.ColumnInt64(len(auditColumns))}
 		read(s, auditColumns, &e)
 		res.Entries = append(res.Entries, e)

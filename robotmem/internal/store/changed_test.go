@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -44,13 +44,13 @@ func TestEachChangedVisitsRowsOnceBesideADamagedPage(t *testing.T) {
 	if err := os.WriteFile(path, file, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := store.OpenStoreConn(t.Context(), path, sqlite.ConnOptions{ReadOnly: true, CacheKiB: sqlite.ReaderCacheKiB})
+	c, err := sqlite.OpenTables(t.Context(), path, sqlite.ConnOptions{ReadOnly: true, CacheKiB: sqlite.ReaderCacheKiB})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	visits := map[int64]int{}
-	f, err := c.EachChanged("m.id, m.revision, m.content", "", 0, 2*memories, func(s sqlite.Row) error {
+	f, err := c.EachChanged("m.id, m.revision, m.content", "", 0, 2*memories, func(s store.Row) error {
 		visits[s.ColumnInt64(0)]++
 		return nil
 	})

@@ -15,7 +15,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // A column describes one column of a table. Every statement that inserts, selects,
@@ -236,7 +235,7 @@ func sumBytes(text string) any {
 
 // scan reads a column into a field. A value of another type becomes the zero value, so
 // that one damaged row does not fail a whole response.
-func scan(s sqlite.Row, i int, field any) {
+func scan(s Row, i int, field any) {
 	switch f := field.(type) {
 	case *string:
 		*f = s.ColumnText(i)
@@ -305,14 +304,14 @@ func (c *checksum) add(name string, value any) {
 }
 
 // addColumn adds a column of the current row as it is stored.
-func (c *checksum) addColumn(s sqlite.Row, i int, name string) {
+func (c *checksum) addColumn(s Row, i int, name string) {
 	switch s.ColumnType(i) {
-	case sqlite.Null:
-	case sqlite.Integer:
+	case Null:
+	case Integer:
 		c.addNumber(name, 'i', uint64(s.ColumnInt64(i)))
-	case sqlite.Float:
+	case Float:
 		c.addNumber(name, 'f', math.Float64bits(s.ColumnFloat(i)))
-	case sqlite.Text:
+	case Text:
 		c.data = appendBytes(c.data, name, 't', s.ColumnRawText(i))
 	default:
 		c.data = appendBytes(c.data, name, 'b', s.ColumnRawBlob(i))
@@ -345,17 +344,17 @@ func (c *checksum) sum(tags []string) []byte {
 
 // read scans the columns of a row, from the statement's first column on, and collects
 // their checksum.
-func read[R, A any](s sqlite.Row, columns []column[R, A], row *R) (c checksum) {
+func read[R, A any](s Row, columns []column[R, A], row *R) (c checksum) {
 	c = newChecksum()
 
 	for i := range columns {
 		col := &columns[i]
 		kind := s.ColumnType(i)
 		// The field already has the zero value, which stands for NULL.
-		if kind == sqlite.Null {
+		if kind == Null {
 			continue
 		}
-		if kind != sqlite.Text {
+		if kind != Text {
 			scan(s, i, col.field(row))
 			if col.kind&unsummed == 0 {
 				c.addColumn(s, i, col.name)
@@ -379,7 +378,7 @@ func read[R, A any](s sqlite.Row, columns []column[R, A], row *R) (c checksum) {
 }
 
 // readArchived scans columns into the record of an archive.
-func readArchived[R, A any](s sqlite.Row, columns []column[R, A], to *A) (c checksum) {
+func readArchived[R, A any](s Row, columns []column[R, A], to *A) (c checksum) {
 	for i := range columns {
 		col := &columns[i]
 		if col.archived != nil {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // Credit holds the outcome of an episode and how memories contributed to it.
@@ -96,7 +95,7 @@ func (tx *Tx) addUse(id int64, share, score float64) error {
 // EpisodeOutcomes returns the last outcome of each episode that has one, by session_id.
 func (c *Conn) EpisodeOutcomes() (map[string]string, error) {
 	out := map[string]string{}
-	err := c.Query("SELECT session_id, score FROM session_outcomes ORDER BY id", nil, func(s sqlite.Row) error {
+	err := c.Query("SELECT session_id, score FROM session_outcomes ORDER BY id", nil, func(s Row) error {
 		out[s.ColumnText(0)] = record.OutcomeOfScore(s.ColumnFloat(1))
 		return nil
 	})

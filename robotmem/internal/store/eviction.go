@@ -14,7 +14,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // payloadBytes is the size of a stored payload. The column stored follows the column
@@ -35,7 +34,7 @@ func (c *Conn) Holdings() (held []Holding, err error) {
 				ELSE 2
 			END, coalesce(m.session_id || char(31) || m.perception_type || char(31) || coalesce(m.source, ''), '')
 		FROM memories m INDEXED BY idx_mem_payload JOIN payloads p ON p.sha256 = m.perception_data
-		WHERE m.perception_data IS NOT NULL AND m.id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s sqlite.Row) error {
+		WHERE m.perception_data IS NOT NULL AND m.id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s Row) error {
 		held = append(held, Holding{
 			ID: s.ColumnInt64(0), Collection: s.ColumnText(1), PerceptionType: s.ColumnText(2), Observed: s.ColumnText(3),
 			Sum: string(s.ColumnRawBlob(4)), Bytes: s.ColumnInt64(5), InFolder: s.ColumnBool(6),
@@ -107,7 +106,7 @@ func (s *Store) mayRemove(plan []Evicted) error {
 	for _, final := range []error{fs.ErrPermission, syscall.EROFS, syscall.ENOTDIR} {
 		if errors.Is(err, final) {
 			return robotmem.Errorf(robotmem.Unavailable, "",
-				"files cannot be removed from the folder of payloads (%s); nothing was evicted", sqlite.Reason(err))
+				"files cannot be removed from the folder of payloads (%s); nothing was evicted", robotmem.Reason(err))
 		}
 	}
 
@@ -194,7 +193,7 @@ func (s *Store) RemoveFiles(ctx context.Context, sums [][sha256.Size]byte) error
 			}
 			if err := s.Payloads().Remove(sum); err != nil {
 				return robotmem.Errorf(robotmem.Unavailable, "", "a payload's file cannot be removed (%s)",
-					sqlite.Reason(err))
+					robotmem.Reason(err))
 			}
 		}
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // Every perception with a payload has a row of features, an empty one if it cannot be
@@ -36,7 +35,7 @@ func (tx *Tx) InsertFeatures(id int64, f *record.Features) error {
 func (c *Conn) FeatureEpoch() (epoch, last int64, err error) {
 	_, err = c.One("SELECT coalesce((SELECT value FROM counters "+
 		"WHERE name = 'feature_epoch'), 0), coalesce((SELECT max(memory_id) "+
-		"FROM features), 0)", nil, func(s sqlite.Row) {
+		"FROM features), 0)", nil, func(s Row) {
 		epoch, last = s.ColumnInt64(0), s.ColumnInt64(1)
 	})
 	return epoch, last, err
@@ -62,7 +61,7 @@ func DecodeVector(blob []byte) []float32 {
 // Features returns the features of a memory, nil if they are not computed yet.
 func (c *Conn) Features(id int64) (*record.Features, error) {
 	var f *record.Features
-	_, err := c.One("SELECT kind, vector FROM features WHERE memory_id = ?", []any{id}, func(s sqlite.Row) {
+	_, err := c.One("SELECT kind, vector FROM features WHERE memory_id = ?", []any{id}, func(s Row) {
 		f = &record.Features{Kind: s.ColumnText(0), Vector: DecodeVector(s.ColumnRawBlob(1))}
 	})
 	return f, err
@@ -72,7 +71,7 @@ func (c *Conn) Features(id int64) (*record.Features, error) {
 // of another length, which older rules made.
 func (c *Conn) EachFeatures(kind string, after int64, length int, visit func(id int64, vector []float32)) error {
 	return c.Query("SELECT memory_id, vector FROM features WHERE memory_id > ? AND kind = ? "+
-		"ORDER BY memory_id", []any{after, kind}, func(s sqlite.Row) error {
+		"ORDER BY memory_id", []any{after, kind}, func(s Row) error {
 		if blob := s.ColumnRawBlob(1); len(blob) == 4*length {
 			visit(s.ColumnInt64(0), DecodeVector(blob))
 		}

@@ -7,7 +7,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
@@ -23,19 +22,12 @@ const (
 	fullTextChunk = 500
 )
 
-// CreateFTS returns the statement that creates the full-text index.
-func CreateFTS() string {
-	all := script("schema.sql")
-	statement, _, _ := strings.Cut(all[strings.LastIndex(all, "CREATE VIRTUAL TABLE memories_fts"):], ";")
-	return statement
-}
-
 // textColumns are the columns that record.Words reads, after the id and the revision.
 const textColumns = "m.id, m.revision, m.status = 'active', m.collection, m.type, m.content, m.human_summary, " +
 	"m.scope_files, m.scope_entities, m.context"
 
 // words returns the search terms of a row of textColumns, by column of memories_fts.
-func words(s sqlite.Row) [4][]string {
+func words(s Row) [4][]string {
 	return record.Words(s.ColumnText(4), s.ColumnText(5), s.ColumnText(6), StoredList(s.ColumnText(7)),
 		StoredList(s.ColumnText(8)))
 }
@@ -45,7 +37,7 @@ func words(s sqlite.Row) [4][]string {
 func (c *Conn) DocumentsSince(revision, most int64) (
 	put []lexical.Document, remove []int64, upto int64, done bool, err error,
 ) {
-	f, err := c.EachChanged(textColumns, "", revision, most, func(s sqlite.Row) error {
+	f, err := c.EachChanged(textColumns, "", revision, most, func(s Row) error {
 		if !s.ColumnBool(2) {
 			remove = append(remove, s.ColumnInt64(0))
 			return nil
@@ -120,7 +112,7 @@ func (tx *Tx) FillFullText() (done bool, err error) {
 	}
 
 	var entries []entry
-	f, err := tx.EachChanged(textColumns, "", upto, fullTextChunk, func(s sqlite.Row) error {
+	f, err := tx.EachChanged(textColumns, "", upto, fullTextChunk, func(s Row) error {
 		e := entry{id: s.ColumnInt64(0), active: s.ColumnBool(2)}
 		if e.active {
 			for i, terms := range words(s) {

@@ -9,7 +9,6 @@ import (
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // change stores the present state of a memory as a past state that ends now, applies edit and
@@ -135,7 +134,7 @@ var selectVersion = "SELECT " + names(versionColumns, "v.") + ", v.checksum, v.m
 
 // scanVersion reads a row of selectVersion. It fails with Corrupt if the row does
 // not match its checksum.
-func scanVersion(s sqlite.Row) (memory int64, v *versionRow, err error) {
+func scanVersion(s Row) (memory int64, v *versionRow, err error) {
 	v = &versionRow{}
 	sum := read(s, versionColumns, v)
 	at := len(versionColumns)
@@ -160,7 +159,7 @@ func (c *Conn) Versions(id int64) (uid string, out []robotmem.Version, err error
 	}
 
 	err = c.Query(selectVersion+" FROM versions v WHERE v.memory_id = ? "+
-		"ORDER BY v.rowid", []any{id}, func(s sqlite.Row) error {
+		"ORDER BY v.rowid", []any{id}, func(s Row) error {
 		_, v, damage := scanVersion(s)
 		out = append(out, v.Version)
 		return damage
@@ -183,14 +182,14 @@ func (c *Conn) Versions(id int64) (uid string, out []robotmem.Version, err error
 func (c *Conn) PastStates(asOf time.Time) (out map[int64]*robotmem.Memory, damaged []string, err error) {
 	out = map[int64]*robotmem.Memory{}
 	err = c.Query(selectVersion+" FROM versions v WHERE v.valid_to > ?1 AND v.valid_from <= ?1 "+
-		"AND v.status = 'active'", []any{FormatTime(asOf)}, func(s sqlite.Row) error {
+		"AND v.status = 'active'", []any{FormatTime(asOf)}, func(s Row) error {
 		id, v, damage := scanVersion(s)
 
 		// Fields that have no past states, such as tags, are those of the present row.
 		m, err := c.Find(id, asOf)
 		switch err = cmp.Or(damage, err); {
 		case err != nil:
-			damaged = append(damaged, fmt.Sprintf("memory %d: %s", id, record.DetailOf(err)))
+			damaged = append(damaged, fmt.Sprintf("memory %d: %s", id, robotmem.Detail(err)))
 		case m != nil:
 			// A past state without a memory means that the file is damaged. Doctor reports it.
 			m.Content, m.Summary, m.Context = v.Content, v.Summary, v.Context

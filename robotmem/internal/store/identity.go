@@ -10,7 +10,6 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // Everything that belongs to a database file but is stored elsewhere carries the id of the file: backups, the state
@@ -19,10 +18,7 @@ import (
 
 // FileID returns the id of the file, "" on another database.
 func (c *Conn) FileID() (id string, err error) {
-	if c.File() == nil {
-		return "", nil
-	}
-	_, err = c.One("SELECT file_id FROM identity", nil, func(r sqlite.Row) { id = r.ColumnText(0) })
+	_, err = c.One("SELECT file_id FROM identity", nil, func(r Row) { id = r.ColumnText(0) })
 	return id, err
 }
 
@@ -32,8 +28,8 @@ func (s *Store) FileID(ctx context.Context) (id string, err error) {
 	return id, err
 }
 
-// newIdentity gives a file an id. Its place is set when it is opened.
-func newIdentity(c *Conn) error { return c.SetFileID(newFileID()) }
+// NewIdentity gives a file an id. Its place is set when it is opened.
+func NewIdentity(c *Conn) error { return c.SetFileID(newFileID()) }
 
 func newFileID() string { return strings.ToLower(rand.Text()) }
 
@@ -57,7 +53,7 @@ func (s *Store) Recognise(ctx context.Context) (isCopy bool, err error) {
 	// Most openings find the place unchanged, so it is read in a snapshot first.
 	was := ""
 	look := func(c SQL) error {
-		_, err := c.One("SELECT place FROM identity", nil, func(r sqlite.Row) { was = r.ColumnText(0) })
+		_, err := c.One("SELECT place FROM identity", nil, func(r Row) { was = r.ColumnText(0) })
 		return err
 	}
 	err = s.Database.Read(ctx, look)
@@ -80,32 +76,6 @@ func (s *Store) Recognise(ctx context.Context) (isCopy bool, err error) {
 	})
 
 	return isCopy, err
-}
-
-// OwnID reads the id of a file that this process has not opened, without taking a lock or creating a file beside it.
-// The id is "" if the file is missing, has no id yet, or is a copy that gets an id of its own when it is opened.
-func OwnID(ctx context.Context, path string) (id string) {
-	if _, err := os.Stat(path); err != nil {
-		return ""
-	}
-	c, err := OpenStoreConn(ctx, path, sqlite.ConnOptions{ReadOnly: true, Immutable: true, BusyTimeout: time.Second,
-		CacheKiB: sqlite.ReaderCacheKiB})
-	if err != nil {
-		return ""
-	}
-	// An error of Close is ignored, because nothing was written.
-	defer func() { _ = c.Close() }()
-
-	place := ""
-	_, err = c.One("SELECT file_id, place FROM identity", nil,
-		func(r sqlite.Row) { id, place = r.ColumnText(0), r.ColumnText(1) })
-	now := disk.Place(path)
-	isCopy := place != "" && now != "" && place != now
-	if err != nil || isCopy {
-		return ""
-	}
-
-	return id
 }
 
 // ForeignFolder reports whether the folder of payloads beside the file is noted to belong to another database file.

@@ -16,7 +16,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // Insert stores a record with its index entries and returns its id and uid.
@@ -116,7 +115,7 @@ var FirstAsked = []string{ChangesSQL, purgesSQL, presentModelSQL}
 // Changes returns the change counter. It grows with every change of a memory, and with
 // every session that starts or ends.
 func (c *Conn) Changes() (n int64, err error) {
-	found, err := c.One(ChangesSQL, nil, func(s sqlite.Row) { n = s.ColumnInt64(0) })
+	found, err := c.One(ChangesSQL, nil, func(s Row) { n = s.ColumnInt64(0) })
 	// Without the counter, in-memory indexes would count as current.
 	if err == nil && !found {
 		err = robotmem.Errorf(robotmem.Corrupt, "", "the change counter is missing; "+
@@ -142,7 +141,7 @@ type Followed struct {
 // twice. columns starts with m.id and m.revision; joins follows "FROM memories m". It skips rows
 // that cannot be read, so that a damaged page affects only the rows on it.
 func (c *Conn) EachChanged(
-	columns, joins string, after, most int64, visit func(sqlite.Row) error,
+	columns, joins string, after, most int64, visit func(Row) error,
 ) (f Followed, err error) {
 	where := " WHERE m.revision > ?"
 	page := []any{after}
@@ -151,7 +150,7 @@ func (c *Conn) EachChanged(
 		page = append(page, most)
 	}
 
-	note := func(s sqlite.Row) error {
+	note := func(s Row) error {
 		f.Rows++
 		f.Upto = s.ColumnInt64(1)
 		return visit(s)
@@ -165,7 +164,7 @@ func (c *Conn) EachChanged(
 
 	from := "SELECT " + columns + " FROM memories m " + joins
 	err = c.Query(from+where, page, note)
-	if !sqlite.IsCorrupt(err) {
+	if !errors.Is(err, ErrDamagedPage) {
 		return f, err
 	}
 
@@ -179,10 +178,10 @@ func (c *Conn) EachChanged(
 
 	// The ids come from the index alone, and each row is read by itself, so that only rows on the damaged page fail.
 	ids := "SELECT m.id, m.revision FROM memories m INDEXED BY idx_mem_revision" + where
-	err = c.Query(ids, page, func(s sqlite.Row) error {
+	err = c.Query(ids, page, func(s Row) error {
 		id := s.ColumnInt64(0)
 		err := c.Query(from+" WHERE m.id = ?", []any{id}, visit)
-		if sqlite.IsCorrupt(err) {
+		if errors.Is(err, ErrDamagedPage) {
 			f.Unread = append(f.Unread, id)
 			err = nil
 		}
@@ -225,11 +224,11 @@ const (
 
 // load reads a memory with its tags; nil if there is none.
 func (c *Conn) load(id int64) (l *loaded, err error) {
-	_, err = c.One(memoryByID, []any{id}, func(s sqlite.Row) { l = scanMemory(s) })
+	_, err = c.One(memoryByID, []any{id}, func(s Row) { l = scanMemory(s) })
 	return l, err
 }
 
-func scanMemory(s sqlite.Row) *loaded {
+func scanMemory(s Row) *loaded {
 	l := &loaded{}
 	l.sum = read(s, memoryColumns, &l.Row)
 	l.stored, l.MemoryID = s.ColumnBlob(len(memoryColumns), nil), s.ColumnInt64(len(memoryColumns)+1)
@@ -237,7 +236,7 @@ func scanMemory(s sqlite.Row) *loaded {
 		l.UserTags = strings.Split(tags, "\x1f")
 	}
 	l.Tags = l.AllTags()
-	if score := len(memoryColumns) + 3; s.ColumnType(score) != sqlite.Null {
+	if score := len(memoryColumns) + 3; s.ColumnType(score) != Null {
 		l.EpisodeOutcome = record.OutcomeOfScore(s.ColumnFloat(score))
 	}
 
@@ -337,7 +336,7 @@ func (c *Conn) Damaged() (d Damage, err error) {
 		}
 	}
 
-	err = c.Query(selectVersion+", v.rowid FROM versions v ORDER BY v.rowid", nil, func(s sqlite.Row) error {
+	err = c.Query(selectVersion+", v.rowid FROM versions v ORDER BY v.rowid", nil, func(s Row) error {
 		if _, _, damage := scanVersion(s); damage != nil {
 			d.Versions = append(d.Versions, s.ColumnInt64(len(versionColumns)+2))
 		}
@@ -347,7 +346,7 @@ func (c *Conn) Damaged() (d Damage, err error) {
 		return d, err
 	}
 
-	return d, c.Query(selectSession+" FROM sessions s ORDER BY s.id", nil, func(s sqlite.Row) error {
+	return d, c.Query(selectSession+" FROM sessions s ORDER BY s.id", nil, func(s Row) error {
 		if row, damage := scanSession(s); damage != nil {
 			d.Sessions = append(d.Sessions, row.SessionID)
 		}
@@ -421,7 +420,7 @@ func (c *Conn) Memory(id int64, now time.Time) (*robotmem.Memory, error) {
 func (c *Conn) Find(id int64, now time.Time) (*robotmem.Memory, error) {
 	row, err := c.row(id)
 	if err != nil {
-		err = sqlite.Explain(err)
+		err = robotmem.Explain(err)
 	}
 	if row == nil {
 		return nil, err
@@ -443,17 +442,17 @@ func (c *Conn) FindEach(ids []int64, now time.Time) (
 		return found, damaged, err
 	}
 
-	err = c.Query(memoriesByID, []any{string(list)}, func(s sqlite.Row) error {
+	err = c.Query(memoriesByID, []any{string(list)}, func(s Row) error {
 		l := scanMemory(s)
 		if err := l.verify(); err != nil {
-			damaged[l.MemoryID] = sqlite.Explain(err)
+			damaged[l.MemoryID] = robotmem.Explain(err)
 		} else {
 			found[l.MemoryID] = shown(&l.Row, now)
 		}
 
 		return nil
 	})
-	if !sqlite.IsCorrupt(err) {
+	if !errors.Is(err, ErrDamagedPage) {
 		return found, damaged, err
 	}
 
@@ -482,7 +481,7 @@ func (c *Conn) FindAll(ids []int64, now time.Time) (memories []robotmem.Memory, 
 		if m := found[id]; m != nil {
 			memories = append(memories, *m)
 		} else if err := damaged[id]; err != nil {
-			degraded = append(degraded, fmt.Sprintf("memory %d: %s", id, record.DetailOf(err)))
+			degraded = append(degraded, fmt.Sprintf("memory %d: %s", id, robotmem.Detail(err)))
 		}
 	}
 
@@ -491,7 +490,7 @@ func (c *Conn) FindAll(ids []int64, now time.Time) (memories []robotmem.Memory, 
 
 // IDs runs a query and returns its first column.
 func (c *Conn) IDs(sql string, args ...any) (ids []int64, err error) {
-	err = c.Query(sql, args, func(s sqlite.Row) error {
+	err = c.Query(sql, args, func(s Row) error {
 		ids = append(ids, s.ColumnInt64(0))
 		return nil
 	})
@@ -500,7 +499,7 @@ func (c *Conn) IDs(sql string, args ...any) (ids []int64, err error) {
 
 // Texts returns the first column of all rows.
 func (c *Conn) Texts(sql string, args ...any) (out []string, err error) {
-	err = c.Query(sql, args, func(s sqlite.Row) error {
+	err = c.Query(sql, args, func(s Row) error {
 		out = append(out, s.ColumnText(0))
 		return nil
 	})
@@ -511,7 +510,7 @@ func (c *Conn) noMemory(id int64) error {
 	missing := robotmem.Errorf(robotmem.NotFound, "memory_id",
 		"there is no memory %d; ids come from learn, recall and list", id)
 	_, err := c.One("SELECT at, coalesce(' by ' || nullif(who, ''), '') FROM audit WHERE memory_id = ? "+
-		"AND action = 'purged' ORDER BY id DESC LIMIT 1", []any{id}, func(s sqlite.Row) {
+		"AND action = 'purged' ORDER BY id DESC LIMIT 1", []any{id}, func(s Row) {
 		missing = robotmem.Errorf(robotmem.NotFound, "memory_id", "memory %d was purged at %s%s; nothing of it is kept",
 			id, ParseTime(s.ColumnText(0)).Format(time.RFC3339), s.ColumnText(1))
 	})

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // cursor is the end of a page of a list, as in next of the response and cursor of the
@@ -158,7 +157,7 @@ func (c *Conn) EachRecallHour(collection string, from time.Time, visit func(time
 	match.inCollections("collection", collection)
 
 	return c.Query("SELECT hour, sum(recalls), sum(zero_hits) "+
-		"FROM recall_hours"+match.String()+" GROUP BY hour", match.args, func(s sqlite.Row) error {
+		"FROM recall_hours"+match.String()+" GROUP BY hour", match.args, func(s Row) error {
 		visit(ParseTime(s.ColumnText(0)), RecallTotals{s.ColumnInt64(1), s.ColumnInt64(2)})
 		return nil
 	})

@@ -11,7 +11,6 @@ import (
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // StoredPayload is a row of payloads.
@@ -78,9 +77,9 @@ func (c *Conn) Payload(hexSum string) (*StoredPayload, error) {
 		return nil, errPayloadName
 	}
 	found, err := c.One("SELECT bytes, codec, data FROM payloads "+
-		"WHERE sha256 = ?", []any{p.Sum[:]}, func(s sqlite.Row) {
+		"WHERE sha256 = ?", []any{p.Sum[:]}, func(s Row) {
 		p.Size, p.Codec = s.ColumnInt64(0), payload.Codec(s.ColumnText(1))
-		if s.ColumnType(2) != sqlite.Null {
+		if s.ColumnType(2) != Null {
 			p.Inline = s.ColumnBlob(2, []byte{})
 		}
 	})
@@ -103,7 +102,7 @@ func (c *Conn) PayloadSize(hexSum string) (int64, error) {
 func (c *Conn) lostPayload(m *robotmem.Memory) error {
 	err := error(robotmem.Errorf(robotmem.Corrupt, "", "the payload is missing; run robotmem doctor"))
 	_, qerr := c.One("SELECT evicted_at, reason FROM evictions WHERE memory_id = ? "+
-		"ORDER BY id DESC LIMIT 1", []any{m.MemoryID}, func(s sqlite.Row) {
+		"ORDER BY id DESC LIMIT 1", []any{m.MemoryID}, func(s Row) {
 		err = robotmem.Errorf(robotmem.NotFound, "memory_id",
 			"the bytes of memory %d were evicted at %s: %s; its description and "+
 				"summary remain", m.MemoryID, s.ColumnText(0), s.ColumnText(1))
@@ -140,7 +139,7 @@ type checked struct{ *payload.Reader }
 func (c checked) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	if err != nil && err != io.EOF {
-		err = sqlite.Wrap("data", damagedPayload(err))
+		err = robotmem.Wrap("data", damagedPayload(err))
 	}
 	return n, err
 }
@@ -252,5 +251,5 @@ func damagedPayload(err error) error {
 		return robotmem.Errorf(robotmem.Corrupt, "", "the payload is damaged; run robotmem doctor")
 	}
 
-	return robotmem.Errorf(robotmem.Unavailable, "", "the payload cannot be read (%s)", sqlite.Reason(err))
+	return robotmem.Errorf(robotmem.Unavailable, "", "the payload cannot be read (%s)", robotmem.Reason(err))
 }

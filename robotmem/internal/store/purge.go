@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // Purges counts the memories that were purged.
@@ -120,7 +119,7 @@ func (tx *Tx) purgePayload(m *robotmem.Memory, out *robotmem.Purged) error {
 	out.Payload = "gone before"
 	inFile := false
 	found, err := tx.One("SELECT bytes, data IS NOT NULL FROM payloads "+
-		"WHERE sha256 = ?", []any{sum}, func(s sqlite.Row) {
+		"WHERE sha256 = ?", []any{sum}, func(s Row) {
 		out.Payload, out.Bytes, inFile = "removed", s.ColumnInt64(0), s.ColumnBool(1)
 	})
 	if err != nil || !found {
@@ -173,7 +172,7 @@ func (tx *Tx) Scrubbed(upto int64) error {
 // was saved again since.
 func (c *Conn) PurgedFiles() (sums [][sha256.Size]byte, err error) {
 	err = c.Query("SELECT sha256 FROM purged_files WHERE sha256 NOT IN (SELECT sha256 FROM payloads "+
-		"WHERE data IS NULL)", nil, func(s sqlite.Row) error {
+		"WHERE data IS NULL)", nil, func(s Row) error {
 		if raw := s.ColumnRawBlob(0); len(raw) == sha256.Size {
 			sums = append(sums, [sha256.Size]byte(raw))
 		}
@@ -204,6 +203,6 @@ func (c *Conn) RewriteFile() (err error) {
 // EmptyLog checkpoints and truncates the log. It reports false while another connection
 // still reads from it.
 func (c *Conn) EmptyLog() (done bool, err error) {
-	_, err = c.One("PRAGMA wal_checkpoint(TRUNCATE)", nil, func(s sqlite.Row) { done = s.ColumnInt64(0) == 0 })
+	_, err = c.One("PRAGMA wal_checkpoint(TRUNCATE)", nil, func(s Row) { done = s.ColumnInt64(0) == 0 })
 	return done, err
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // An answer is kept for this long, and until so many calls have come after it. A robot that was switched
@@ -27,7 +26,7 @@ func (c *Conn) Answered(call record.Call, res any) (bool, error) {
 	}
 
 	var digest, answer []byte
-	known, err := c.One("SELECT digest, answer FROM requests WHERE request_id = ?", []any{call.ID}, func(s sqlite.Row) {
+	known, err := c.One("SELECT digest, answer FROM requests WHERE request_id = ?", []any{call.ID}, func(s Row) {
 		digest, answer = bytes.Clone(s.ColumnRawBlob(0)), []byte(s.ColumnText(1))
 	})
 	if err != nil || !known {

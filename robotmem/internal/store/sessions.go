@@ -12,7 +12,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 const (
@@ -70,11 +69,11 @@ func (c *Conn) Sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem
 
 	sql := selectSession + ", s.id FROM sessions s" + match.String() +
 		" ORDER BY " + sessionOrder[r.Sort] + "s.id DESC LIMIT ? OFFSET ?"
-	err = c.Query(sql, append(match.args, r.Limit+1, (r.Page-1)*r.Limit), func(s sqlite.Row) error {
+	err = c.Query(sql, append(match.args, r.Limit+1, (r.Page-1)*r.Limit), func(s Row) error {
 		row, damage := scanSession(s)
 		ids = append(ids, s.ColumnInt64(afterSession))
 		if damage != nil {
-			res.Degraded = append(res.Degraded, fmt.Sprintf("session %s: %s", row.SessionID, record.DetailOf(damage)))
+			res.Degraded = append(res.Degraded, fmt.Sprintf("session %s: %s", row.SessionID, robotmem.Detail(damage)))
 			row.Context, row.OutcomeScore = nil, nil
 		}
 		page = append(page, row.Session)
@@ -101,7 +100,7 @@ func (c *Conn) ShownBy(i *admin.Incident) error {
 	const best = `SELECT id, perception_type, media_type, human_summary FROM memories WHERE session_id = ? AND type = 'perception' AND status = 'active'
 		ORDER BY perception_data IS NULL, perception_type NOT IN ('tactile', 'proprioceptive', 'auditory'), observed_at > ?, abs(julianday(observed_at) - julianday(?)) LIMIT 1`
 	at := FormatTime(i.At)
-	_, err := c.One(best, []any{i.SessionID, at, at}, func(s sqlite.Row) {
+	_, err := c.One(best, []any{i.SessionID, at, at}, func(s Row) {
 		i.PerceptionID = s.ColumnInt64(0)
 		i.PerceptionType, i.MediaType = s.ColumnText(1), s.ColumnText(2)
 		i.Summary = s.ColumnText(3)
@@ -159,13 +158,13 @@ var afterSession = len(sessionColumns) + 4
 
 // scanSession reads a row of selectSession. It fails with Corrupt if the row does
 // not match its checksum.
-func scanSession(s sqlite.Row) (row SessionRow, err error) {
+func scanSession(s Row) (row SessionRow, err error) {
 	sum, at := readSession(s, &row), len(sessionColumns)
 	if !bytes.Equal(sum, s.ColumnRawBlob(at)) {
 		err = errDamagedRow
 	}
 	row.MemoryCount = s.ColumnInt64(at + 1)
-	if s.ColumnType(at+2) != sqlite.Null {
+	if s.ColumnType(at+2) != Null {
 		row.OutcomeScore = new(s.ColumnFloat(at + 2))
 	}
 
@@ -174,9 +173,9 @@ func scanSession(s sqlite.Row) (row SessionRow, err error) {
 
 // readSession scans the columns of a session and returns the checksum that belongs to them
 // and to its outcomes.
-func readSession(s sqlite.Row, row *SessionRow) []byte {
+func readSession(s Row, row *SessionRow) []byte {
 	sum := read(s, sessionColumns, row)
-	sum.add("outcomes", sqlite.OrNull(s.ColumnText(afterSession-1)))
+	sum.add("outcomes", OrNull(s.ColumnText(afterSession-1)))
 	return sum.sum(nil)
 }
 
@@ -184,7 +183,7 @@ func readSession(s sqlite.Row, row *SessionRow) []byte {
 func (c *Conn) updateSessionChecksum(id string) error {
 	var sum []byte
 	_, err := c.One(selectSession+" FROM sessions s WHERE s.external_id = ?", []any{id},
-		func(s sqlite.Row) { sum = readSession(s, &SessionRow{}) })
+		func(s Row) { sum = readSession(s, &SessionRow{}) })
 	return errors.Join(err, c.Exec("UPDATE sessions SET checksum = ? WHERE external_id = ?", sum, id))
 }
 
@@ -205,7 +204,7 @@ func (c *Conn) findSession(id string) (*SessionRow, error) {
 		damage error
 	)
 	found, err := c.One(selectSession+" FROM sessions s WHERE s.external_id = ?", []any{id},
-		func(s sqlite.Row) { row, damage = scanSession(s) })
+		func(s Row) { row, damage = scanSession(s) })
 	if err != nil || !found {
 		return nil, err
 	}
@@ -228,7 +227,7 @@ func (c *Conn) RecalledFor(session string, pending []int64, n int, now time.Time
 	err = c.Query(`SELECT m.id, coalesce(r.used, 0) AS helped
 		FROM memories m LEFT JOIN session_recalls r ON r.session_id = ?1 AND r.memory_id = m.id
 		WHERE m.id IN (SELECT memory_id FROM session_recalls WHERE session_id = ?1 UNION SELECT value FROM json_each(?2))
-		ORDER BY helped DESC, m.id LIMIT ?3`, []any{session, string(more), n}, func(s sqlite.Row) error {
+		ORDER BY helped DESC, m.id LIMIT ?3`, []any{session, string(more), n}, func(s Row) error {
 		id := s.ColumnInt64(0)
 		ids = append(ids, id)
 		useful[id] = s.ColumnBool(1)
@@ -274,7 +273,7 @@ func (tx *Tx) InsertSession(s robotmem.Session) error {
 func (c *Conn) Known(r *robotmem.StartSessionRequest) (id string, err error) {
 	if r.Origin != "" {
 		_, err = c.One("SELECT session_id FROM session_origins WHERE collection = ? AND origin = ?",
-			[]any{r.Collection, r.Origin}, func(s sqlite.Row) { id = s.ColumnText(0) })
+			[]any{r.Collection, r.Origin}, func(s Row) { id = s.ColumnText(0) })
 	}
 	if err != nil || r.SessionID == "" || id == r.SessionID {
 		return id, err
@@ -306,7 +305,7 @@ func (tx *Tx) SpanOfSession(s *robotmem.Session, given *time.Time) (began, ended
 
 	var first, last string
 	_, err = tx.One("SELECT min(observed_at), max(observed_at) FROM memories "+
-		"WHERE session_id = ?", []any{s.SessionID}, func(r sqlite.Row) {
+		"WHERE session_id = ?", []any{s.SessionID}, func(r Row) {
 		first, last = r.ColumnText(0), r.ColumnText(1)
 	})
 	if later := ParseTime(last); last != "" && later.Before(s.CreatedAt) {
@@ -357,7 +356,7 @@ func (tx *Tx) FinishSession(id, summary string, score *float64, began, ended tim
 // there is none.
 func (c *Conn) LastSummary(collection string) (summary string, err error) {
 	_, err = c.One("SELECT summary FROM sessions WHERE collection = ? AND status = 'ended' ORDER BY id DESC LIMIT 1",
-		[]any{collection}, func(s sqlite.Row) { summary = s.ColumnText(0) })
+		[]any{collection}, func(s Row) { summary = s.ColumnText(0) })
 	return summary, err
 }
 
@@ -405,7 +404,7 @@ func (c *Conn) Recalls() (int64, error) {
 func (c *Conn) Candidates(session, collection string) ([]consolidate.Candidate, error) {
 	var out []consolidate.Candidate
 	err := c.Query(`SELECT id, category, confidence, created_at, pinned, type, content, context
-		FROM memories WHERE session_id = ? AND collection = ? AND status = 'active' ORDER BY id`, []any{session, collection}, func(s sqlite.Row) error {
+		FROM memories WHERE session_id = ? AND collection = ? AND status = 'active' ORDER BY id`, []any{session, collection}, func(s Row) error {
 		cand := consolidate.Candidate{
 			ID: s.ColumnInt64(0), Category: s.ColumnText(1), Confidence: s.ColumnFloat(2),
 			CreatedAt: ParseTime(s.ColumnText(3)), Pinned: s.ColumnBool(4), Perception: s.ColumnText(5) == "perception",
@@ -437,7 +436,7 @@ func (tx *Tx) CountStream(session, collection string, n recorder.SourceCount) er
 // Streams returns the counts of a session's sources, or the sums of every source over all sessions.
 func (c *Conn) Streams(session string) (out []admin.StreamCount, err error) {
 	err = c.Query(`SELECT source, sum(received), sum(stored), sum(dropped), sum(missed), sum(bytes) FROM streams
-		WHERE ?1 = '' OR session_id = ?1 GROUP BY source ORDER BY source`, []any{session}, func(s sqlite.Row) error {
+		WHERE ?1 = '' OR session_id = ?1 GROUP BY source ORDER BY source`, []any{session}, func(s Row) error {
 		out = append(out, admin.StreamCount{
 			Source: s.ColumnText(0), Received: s.ColumnInt64(1), Stored: s.ColumnInt64(2),
 			Dropped: s.ColumnInt64(3), Missed: s.ColumnInt64(4), Bytes: s.ColumnInt64(5),
@@ -470,7 +469,7 @@ func (c *Conn) SessionContexts(ids []string) (map[string]robotmem.Object, error)
 	out := map[string]robotmem.Object{}
 
 	for _, id := range ids {
-		_, err := c.One("SELECT context FROM sessions WHERE external_id = ?", []any{id}, func(s sqlite.Row) {
+		_, err := c.One("SELECT context FROM sessions WHERE external_id = ?", []any{id}, func(s Row) {
 			out[id] = robotmem.ParseObject(s.ColumnText(0))
 		})
 		if err != nil {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // A snapshot is the content of an in-memory index at a revision, compressed by zstd. It is
@@ -138,7 +137,7 @@ func (c *Conn) LoadSnapshot(name string, read func(io.Reader) error) (revision i
 
 	var sum uint32
 	found, err := c.One("SELECT generation, revision, parts, checksum FROM snapshot_heads "+
-		"WHERE name = ?", []any{name}, func(s sqlite.Row) {
+		"WHERE name = ?", []any{name}, func(s Row) {
 		r.generation = s.ColumnInt64(0)
 		revision = s.ColumnInt64(1)
 		r.parts = s.ColumnInt(2)
@@ -200,7 +199,7 @@ func (r *partReader) Read(p []byte) (n int, err error) {
 	}
 	found, err := r.c.One("SELECT data FROM snapshots WHERE name = ? AND generation = ? AND part = ?",
 		[]any{r.name, r.generation, r.part},
-		func(s sqlite.Row) { n = copy(p, s.ColumnRawBlob(0)) })
+		func(s Row) { n = copy(p, s.ColumnRawBlob(0)) })
 	if err == nil && !found {
 		err = io.ErrUnexpectedEOF
 	}

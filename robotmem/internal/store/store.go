@@ -11,7 +11,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // Store reads and writes memories, sessions and perceptions in a database file.
@@ -31,95 +30,8 @@ type Store struct {
 	Rewritten int64 // revision of the last purge after which the file was rewritten
 }
 
-// Database holds the tables: it is an SQLite file or a PostgreSQL database.
-type Database interface {
-	// Read runs f in one snapshot.
-	Read(ctx context.Context, f func(SQL) error) error
-	// Write runs f in a transaction and returns once it is durable, or has failed and was undone.
-	Write(ctx context.Context, f func(SQL) error) error
-	// WriteInTime is Write, but does not wait past the end of ctx for a commit that hangs.
-	WriteInTime(ctx context.Context, f func(SQL) error) error
-	// WriteAlone runs f outside any transaction.
-	WriteAlone(ctx context.Context, f func(SQL) error) error
-	ReadOnly() string // why nothing can be written, "" if writing is possible
-	Writable() error
-	InPlace() error // why writes would be lost, nil if they are not
-	Path() string
-	Files() files.Memory
-	Waiting() int
-	Written() (commits, bytes int64)
-	DiskFull(field string, cause error) error
-	Hold() (release func(), ok bool)
-	// Examine returns the checks of the database itself for the doctor.
-	Examine(c SQL) ([]admin.Check, error)
-	Close() error
-}
-
-// SQL runs statements. A parameter is ? or ?1. Statements use only syntax that SQLite and PostgreSQL both accept.
-type SQL interface {
-	// Exec runs a statement that returns no rows.
-	Exec(sql string, args ...any) error
-	// Changed is Exec, and returns the number of rows that were changed.
-	Changed(sql string, args ...any) (int64, error)
-	// Insert runs an INSERT of one row and returns its id.
-	Insert(sql string, args ...any) (int64, error)
-	// Query calls row for each row until row fails; io.EOF ends it without an error.
-	Query(sql string, args []any, row func(sqlite.Row) error) error
-	// One reads at most one row and reports whether there was one.
-	One(sql string, args []any, row func(sqlite.Row)) (bool, error)
-	// Number returns the first column of the first row, 0 without a row.
-	Number(sql string, args ...any) (int64, error)
-	// SetInterrupt makes statements fail once ctx ends, and returns the context before.
-	SetInterrupt(ctx context.Context) context.Context
-}
-
 // Conn is a connection with methods for the tables.
 type Conn struct{ SQL }
-
-// File returns the connection of a file, nil on another database.
-func (c *Conn) File() *sqlite.Conn {
-	f, _ := c.SQL.(*sqlite.Conn)
-	return f
-}
-
-// InFile reports whether the tables are in a file, which has a full-text index of its own.
-func (s *Store) InFile() bool {
-	_, in := s.Database.(InFile)
-	return in
-}
-
-// Examine implements Database: a file is examined by SQLite itself.
-func (InFile) Examine(SQL) ([]admin.Check, error) { return nil, nil }
-
-// Close closes the connection of a file.
-func (c *Conn) Close() error { return c.File().Close() }
-
-// InFile is a file as a Database.
-type InFile struct{ *sqlite.DB }
-
-// Group returns what a file calls around the jobs that share a commit.
-func (s *Store) Group() sqlite.Group { return groupInFile{s} }
-
-type groupInFile struct{ *Store }
-
-func (g groupInFile) Begin(c *sqlite.Conn) error  { return g.Store.Begin(c) }
-func (g groupInFile) Commit(c *sqlite.Conn) error { return g.Store.Commit(c) }
-
-func (d InFile) Read(ctx context.Context, f func(SQL) error) error {
-	return d.DB.Read(ctx, func(c *sqlite.Conn) error { return f(c) })
-}
-
-func (d InFile) Write(ctx context.Context, f func(SQL) error) error {
-	return d.DB.Write(ctx, func(c *sqlite.Conn) error { return f(c) })
-}
-
-func (d InFile) WriteInTime(ctx context.Context, f func(SQL) error) error {
-	return d.DB.WriteInTime(ctx, func(c *sqlite.Conn) error { return f(c) })
-}
-
-func (d InFile) WriteAlone(ctx context.Context, f func(SQL) error) error {
-	return d.DB.WriteAlone(ctx, func(c *sqlite.Conn) error { return f(c) })
-}
 
 // Tx is a write transaction. It is valid until the function of Write returns.
 type Tx struct {
@@ -217,15 +129,6 @@ func PayloadFolder(m files.Memory, d disk.Disk) payload.Folder {
 	return payload.Folder{Dir: m.Payloads(), Disk: d}
 }
 
-// OpenStoreConn opens a connection to a file without a Store.
-func OpenStoreConn(ctx context.Context, path string, o sqlite.ConnOptions) (*Conn, error) {
-	c, err := sqlite.Open(ctx, path, o)
-	if err != nil {
-		return nil, err
-	}
-	return &Conn{c}, nil
-}
-
 func (s *Store) Now() time.Time { return s.Clock().UTC() }
 
 // Stats counts the rows and sizes in the file.
@@ -254,7 +157,7 @@ func (c *Conn) Stats(res *admin.StatsResponse) (err error) {
 	}
 
 	return c.Query("SELECT name, value FROM counters WHERE name IN ('recalls', "+
-		"'zero_hits')", nil, func(s sqlite.Row) error {
+		"'zero_hits')", nil, func(s Row) error {
 		if s.ColumnText(0) == "recalls" {
 			res.Recalls += s.ColumnInt64(1)
 		} else {

@@ -9,7 +9,6 @@ import (
 	"github.com/dustin/go-humanize/english"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // SummarizeSession summarizes a session up to a time.
@@ -24,7 +23,7 @@ func (c *Conn) SummarizeSession(s *robotmem.Session, until time.Time, score *flo
 	}
 
 	err := c.Query("SELECT type, category, "+OwnOutcome+`, count(*)
-		FROM memories WHERE session_id = ? AND status <> 'invalidated' GROUP BY 1, 2, 3`, []any{s.SessionID}, func(st sqlite.Row) error {
+		FROM memories WHERE session_id = ? AND status <> 'invalidated' GROUP BY 1, 2, 3`, []any{s.SessionID}, func(st Row) error {
 		n := st.ColumnInt(3)
 		if st.ColumnText(0) == "fact" {
 			out.Facts += n
@@ -47,7 +46,7 @@ func (c *Conn) SummarizeSession(s *robotmem.Session, until time.Time, score *flo
 	}
 
 	_, err = c.One("SELECT count(*), coalesce(sum(used), 0) FROM session_recalls "+
-		"WHERE session_id = ?", []any{s.SessionID}, func(st sqlite.Row) {
+		"WHERE session_id = ?", []any{s.SessionID}, func(st Row) {
 		out.Recalled, out.Used = st.ColumnInt(0), st.ColumnInt(1)
 	})
 	if err == nil {

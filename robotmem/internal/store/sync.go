@@ -2,7 +2,6 @@ package store
 
 import (
 	"github.com/robotmem/robotmem-go/robotmem/archive"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // The change counter orders the changes that are still to be sent to another memory. A write and the number of its
@@ -14,7 +13,7 @@ func (c *Conn) EachArchivedSince(after, most int64, visit func(a *Archived, revi
 	at := len(memoryColumns) + 4
 
 	return c.Query(selectArchived+", m.revision FROM memories m WHERE m.revision > ? "+
-		"ORDER BY m.revision LIMIT ?", []any{after, most}, func(s sqlite.Row) error {
+		"ORDER BY m.revision LIMIT ?", []any{after, most}, func(s Row) error {
 		revision := s.ColumnInt64(at)
 		m, err := c.scanArchived(s)
 		if err != nil {
@@ -27,7 +26,7 @@ func (c *Conn) EachArchivedSince(after, most int64, visit func(a *Archived, revi
 // SupersededBetween returns the successors of memories, if one of the two changed between two revisions.
 func (c *Conn) SupersededBetween(after, upto int64) (links []archive.Link, err error) {
 	err = c.Query(`SELECT m.uid, o.uid FROM memories m JOIN memories o ON o.id = m.superseded_by
-		WHERE m.revision > ?1 AND m.revision <= ?2 OR o.revision > ?1 AND o.revision <= ?2`, []any{after, upto}, func(s sqlite.Row) error {
+		WHERE m.revision > ?1 AND m.revision <= ?2 OR o.revision > ?1 AND o.revision <= ?2`, []any{after, upto}, func(s Row) error {
 		links = append(links, archive.Link{Memory: s.ColumnText(0), SupersededBy: s.ColumnText(1)})
 		return nil
 	})
@@ -37,7 +36,7 @@ func (c *Conn) SupersededBetween(after, upto int64) (links []archive.Link, err e
 // PurgedBetween returns the uids of the memories that were purged between two revisions.
 func (c *Conn) PurgedBetween(after, upto int64) (uids []string, err error) {
 	err = c.Query("SELECT uid FROM purged WHERE revision > ? AND revision <= ? "+
-		"ORDER BY revision", []any{after, upto}, func(s sqlite.Row) error {
+		"ORDER BY revision", []any{after, upto}, func(s Row) error {
 		uids = append(uids, s.ColumnText(0))
 		return nil
 	})
@@ -48,7 +47,7 @@ func (c *Conn) PurgedBetween(after, upto int64) (uids []string, err error) {
 func (c *Conn) EndedSince(entry int64) (sessions []string, last int64, err error) {
 	last = entry
 	err = c.Query("SELECT id, session_id FROM audit WHERE id > ? "+
-		"AND action = 'ended' ORDER BY id", []any{entry}, func(s sqlite.Row) error {
+		"AND action = 'ended' ORDER BY id", []any{entry}, func(s Row) error {
 		last = s.ColumnInt64(0)
 		sessions = append(sessions, s.ColumnText(1))
 		return nil

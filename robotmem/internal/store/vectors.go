@@ -9,7 +9,6 @@ import (
 	"math"
 	"sync"
 
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
@@ -32,25 +31,25 @@ func (m *Model) Table() string { return fmt.Sprintf("vectors_%d", m.ID) }
 
 const modelColumns = "id, name, dims, upto, seq, state"
 
-func scanModel(s sqlite.Row) Model {
+func scanModel(s Row) Model {
 	return Model{s.ColumnInt64(0), s.ColumnText(1), s.ColumnInt(2), s.ColumnInt64(3), s.ColumnInt64(4), s.ColumnText(5)}
 }
 
 // PresentModel returns the model that recall uses; its id is 0 if there is none.
 func (c *Conn) PresentModel() (m Model, err error) {
-	_, err = c.One(presentModelSQL, nil, func(s sqlite.Row) { m = scanModel(s) })
+	_, err = c.One(presentModelSQL, nil, func(s Row) { m = scanModel(s) })
 	return m, err
 }
 
 // Model reads the row of a model; its id is 0 if it is gone.
 func (c *Conn) Model(id int64) (m Model, err error) {
 	_, err = c.One("SELECT "+modelColumns+" FROM models WHERE id = ?", []any{id},
-		func(s sqlite.Row) { m = scanModel(s) })
+		func(s Row) { m = scanModel(s) })
 	return m, err
 }
 
 func (c *Conn) Models() (all []Model, err error) {
-	err = c.Query("SELECT "+modelColumns+" FROM models ORDER BY id", nil, func(s sqlite.Row) error {
+	err = c.Query("SELECT "+modelColumns+" FROM models ORDER BY id", nil, func(s Row) error {
 		all = append(all, scanModel(s))
 		return nil
 	})
@@ -63,7 +62,7 @@ func (c *Conn) Models() (all []Model, err error) {
 func (tx *Tx) CreateModel(name string, dims int, state string) (Model, error) {
 	var m Model
 	found, err := tx.One("SELECT "+modelColumns+" FROM models WHERE name = ?", []any{name},
-		func(s sqlite.Row) { m = scanModel(s) })
+		func(s Row) { m = scanModel(s) })
 	if err != nil {
 		return m, err
 	}
@@ -132,7 +131,7 @@ func (c *Conn) Empty() (bool, error) {
 // DamagedVectors lists the memories whose vector of a model does not match its checksum.
 // It reads all vectors.
 func (c *Conn) DamagedVectors(m *Model) (ids []int64, err error) {
-	err = c.Query("SELECT memory_id, vector, checksum FROM "+m.Table()+" WHERE vector IS NOT NULL", nil, func(s sqlite.Row) error {
+	err = c.Query("SELECT memory_id, vector, checksum FROM "+m.Table()+" WHERE vector IS NOT NULL", nil, func(s Row) error {
 		if id := s.ColumnInt64(0); m.verified(s, id, 1) == nil {
 			ids = append(ids, id)
 		}
@@ -144,7 +143,7 @@ func (c *Conn) DamagedVectors(m *Model) (ids []int64, err error) {
 
 // verified returns the vector of a memory in column at of a row whose next column is the
 // checksum. It returns nil if the vector is damaged or NULL.
-func (m *Model) verified(s sqlite.Row, id int64, at int) []byte {
+func (m *Model) verified(s Row, id int64, at int) []byte {
 	raw := s.ColumnRawBlob(at)
 	if len(raw) != vector.StoredSize(m.Dims) || s.ColumnInt64(at+1) != vectorChecksum(id, raw) {
 		return nil
@@ -190,7 +189,7 @@ func (c *Conn) NextWaiting(m *Model, rows int) (found []Waiting, upto int64, don
 	// This is not written as NOT EXISTS, for which PostgreSQL would read all vectors.
 	const columns = "m.id, m.revision, m.version, m.type, m.content, m.human_summary, " +
 		"m.status = 'active' AND (SELECT v.memory_id FROM %s v WHERE v.memory_id = m.id) IS NULL"
-	f, err := c.EachChanged(fmt.Sprintf(columns, m.Table()), "", m.Upto, int64(rows), func(s sqlite.Row) error {
+	f, err := c.EachChanged(fmt.Sprintf(columns, m.Table()), "", m.Upto, int64(rows), func(s Row) error {
 		if s.ColumnBool(6) {
 			text := s.ColumnText(4)
 			if s.ColumnText(3) == "perception" {
@@ -230,7 +229,7 @@ func (tx *Tx) StoreVectors(id int64, items []Waiting, vectors [][]float32, upto 
 
 	list, _ := json.Marshal(ids) // numbers
 	err = tx.Query("SELECT id, version FROM memories WHERE id IN (SELECT value "+
-		"FROM json_each(?))", []any{string(list)}, func(s sqlite.Row) error {
+		"FROM json_each(?))", []any{string(list)}, func(s Row) error {
 		versions[s.ColumnInt64(0)] = s.ColumnInt64(1)
 		return nil
 	})
@@ -265,7 +264,7 @@ func (tx *Tx) StoreVectors(id int64, items []Waiting, vectors [][]float32, upto 
 // model refused the text or the vector is damaged.
 func (c *Conn) VectorsSince(m *Model, seq, most int64, each func(id, seq int64, raw []byte) error) error {
 	return c.Query("SELECT memory_id, seq, vector, checksum FROM "+m.Table()+" WHERE seq > ? "+
-		"ORDER BY seq LIMIT ?", []any{seq, most}, func(s sqlite.Row) error {
+		"ORDER BY seq LIMIT ?", []any{seq, most}, func(s Row) error {
 		id := s.ColumnInt64(0)
 		return each(id, s.ColumnInt64(1), m.verified(s, id, 2))
 	})
@@ -284,7 +283,7 @@ func (s *Store) Vectors(c *Conn, m *Model, ids []int64, each func(id int64, raw 
 		list, _ := json.Marshal(ids) // never fails for numbers
 
 		return c.Query("SELECT memory_id, vector, checksum FROM "+m.Table()+" WHERE memory_id IN (SELECT value "+
-			"FROM json_each(?))", []any{string(list)}, func(s sqlite.Row) error {
+			"FROM json_each(?))", []any{string(list)}, func(s Row) error {
 			id := s.ColumnInt64(0)
 			if raw := m.verified(s, id, 1); raw != nil {
 				return each(id, raw)
@@ -311,7 +310,7 @@ func (s *Store) Vectors(c *Conn, m *Model, ids []int64, each func(id int64, raw 
 	second.Go(func() {
 		// The second connection has another snapshot. Vectors that it cannot read, or that are newer than the snapshot
 		// of c, stay in left and are read by c. So an error of it can be ignored.
-		_ = s.Database.(InFile).TryRead(context.Background(), func(other *sqlite.Conn) (err error) {
+		_ = s.Database.(InFile).TryRead(context.Background(), func(other SQL) (err error) {
 			left, err = (&Conn{other}).vectors(m, ids[half:], m.Seq, inTurn)
 			return err
 		})
@@ -329,22 +328,18 @@ func (s *Store) Vectors(c *Conn, m *Model, ids []int64, each func(id int64, raw 
 // the rest, after an error all that were not visited.
 func (c *Conn) vectors(m *Model, ids []int64, upto int64, each func(id int64, raw []byte) error) (left []int64,
 	err error) {
-	s, err := c.File().Prepared("SELECT vector, checksum, seq FROM " + m.Table() + " WHERE memory_id = ?")
-	if err != nil {
-		return ids, err
-	}
-
 	for i, id := range ids {
-		if err = s.BindInt64(1, id); err != nil {
-			return append(left, ids[i:]...), err
-		}
-		found := s.Step() && s.ColumnInt64(2) <= upto
-		if found {
-			if raw := m.verified(s, id, 0); raw != nil {
-				err = each(id, raw)
+		found := false
+		err := c.Query("SELECT vector, checksum, seq FROM "+m.Table()+" WHERE memory_id = ?", []any{id}, func(s Row) error {
+			if found = s.ColumnInt64(2) <= upto; !found {
+				return nil
 			}
-		}
-		if err = errors.Join(err, s.Reset()); err != nil {
+			if raw := m.verified(s, id, 0); raw != nil {
+				return each(id, raw)
+			}
+			return nil
+		})
+		if err != nil {
 			return append(left, ids[i:]...), err
 		}
 		if !found {

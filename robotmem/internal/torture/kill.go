@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -343,7 +343,7 @@ func (k *killing) migratingOlder(ctx context.Context) (bool, error) {
 	}
 
 	// Not read-only: a journal may have to be rolled back.
-	c, err := store.OpenStoreConn(ctx, path, sqlite.ConnOptions{BusyTimeout: time.Second})
+	c, err := sqlite.OpenTables(ctx, path, sqlite.ConnOptions{BusyTimeout: time.Second})
 	if err != nil {
 		return killed, err
 	}
@@ -352,7 +352,7 @@ func (k *killing) migratingOlder(ctx context.Context) (bool, error) {
 	switch {
 	case killed && int(at) == version:
 		k.midway++
-	case int(at) != version && int(at) != store.SchemaVersion():
+	case int(at) != version && int(at) != sqlite.SchemaVersion():
 		k.broken("%s: it has version %d", where, at)
 	}
 

@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -116,7 +116,7 @@ func (r *rig) oldFile(ctx context.Context, dir string, version, states int) (pat
 		return "", nil, err
 	}
 
-	c, err := store.OpenStoreConn(ctx, path, sqlite.ConnOptions{BusyTimeout: local.DefaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})
+	c, err := sqlite.OpenTables(ctx, path, sqlite.ConnOptions{BusyTimeout: local.DefaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})
 	if err != nil {
 		return "", nil, err
 	}

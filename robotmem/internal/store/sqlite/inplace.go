@@ -76,7 +76,7 @@ func (db *DB) InPlace() error {
 	err := o.away()
 	switch logged := o.logged; {
 	case err != nil && !logged:
-		db.o.Log.Error("writing has stopped", "err", err, "cause", Cause(err))
+		db.o.Log.Error("writing has stopped", "err", err, "cause", robotmem.Cause(err))
 	case err == nil && logged:
 		db.o.Log.Warn("every file is in place again; writing goes on")
 	}
@@ -112,7 +112,7 @@ func (o *openFiles) away() error {
 		return nil
 	}
 
-	return &robotmem.Error{Kind: robotmem.Unavailable, Err: &hidden{text, cause}}
+	return &robotmem.Error{Kind: robotmem.Unavailable, Err: robotmem.Hide(text, cause)}
 }
 
 // whereOpen names the descriptor of an open file, from which the user can copy it, and

@@ -21,7 +21,7 @@ func Create(ctx context.Context, d disk.Disk, path string, o ConnOptions) error 
 	if err := disk.MakeFolder(d, filepath.Dir(path)); disk.NoSpace(err) {
 		return err
 	} else if err != nil {
-		return robotmem.Errorf(robotmem.Unavailable, "db", "the folder cannot be made (%s); %s", Reason(err), hint)
+		return robotmem.Errorf(robotmem.Unavailable, "db", "the folder cannot be made (%s); %s", robotmem.Reason(err), hint)
 	}
 	_, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -31,7 +31,7 @@ func Create(ctx context.Context, d disk.Disk, path string, o ConnOptions) error 
 		err = usable(path)
 	}
 	if code := sqlite3.ErrorCode(0); err != nil && !disk.NoSpace(err) && !errors.As(err, &code) {
-		return robotmem.Errorf(robotmem.Unavailable, "db", "the file cannot be opened for writing (%s); %s", Reason(err), hint)
+		return robotmem.Errorf(robotmem.Unavailable, "db", "the file cannot be opened for writing (%s); %s", robotmem.Reason(err), hint)
 	}
 
 	return err

@@ -41,7 +41,7 @@ func enter(ctx context.Context, path string, wait time.Duration) (leave func(), 
 	for deadline := time.Now().Add(wait); ; time.Sleep(openRetry) {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the file cannot be opened (%s); check who may read it, or pass another --db", Reason(err))
+			return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the file cannot be opened (%s); check who may read it, or pass another --db", robotmem.Reason(err))
 		}
 		err = lockPart(f, enterRange, false)
 		if err == nil && !isAt(f, path) {
@@ -155,7 +155,7 @@ type Damaged struct {
 func OpenDamaged(ctx context.Context, path string, o ConnOptions, check func(*Conn) error) (*Damaged, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the damaged file cannot be opened (%s)", Reason(err))
+		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the damaged file cannot be opened (%s)", robotmem.Reason(err))
 	}
 	if err := lockPart(f, enterRange, true); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return nil, errors.Join(inUse(err), f.Close())

@@ -12,41 +12,22 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/ext/fts5"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// Row is the current row of a query. A value of another type is converted as SQLite does. The raw
-// bytes are valid until the next row.
-type Row interface {
-	ColumnType(i int) Type
-	ColumnBool(i int) bool
-	ColumnInt(i int) int
-	ColumnInt64(i int) int64
-	ColumnFloat(i int) float64
-	ColumnText(i int) string
-	ColumnBlob(i int, buf []byte) []byte
-	ColumnRawText(i int) []byte
-	ColumnRawBlob(i int) []byte
-	ColumnCount() int
-	ColumnName(i int) string
-	Columns(to ...any) error // sets each to the value of a column
-}
+// stmt is a prepared statement, and the row that it is at.
+type stmt struct{ *sqlite3.Stmt }
 
-// Type is the type of a value.
-type Type = sqlite3.Datatype
+var _ store.Row = (*stmt)(nil)
 
-const (
-	Integer = sqlite3.INTEGER
-	Float   = sqlite3.FLOAT
-	Text    = sqlite3.TEXT
-	Blob    = sqlite3.BLOB
-	Null    = sqlite3.NULL
-)
+// ColumnType implements store.Row, whose types are in the order of SQLite's.
+func (s *stmt) ColumnType(i int) store.Type { return store.Type(s.Stmt.ColumnType(i)) }
 
 // Conn is one connection to the file, with its prepared statements. It is used
 // by one goroutine at a time.
 type Conn struct {
 	*sqlite3.Conn
-	stmts map[string]*sqlite3.Stmt
+	stmts map[string]*stmt
 	inJob bool // no statement is run outside of the transaction that has begun
 }
 
@@ -96,11 +77,11 @@ func openOnce(ctx context.Context, path string, o ConnOptions) (*Conn, error) {
 	}
 	db, err := openDriver(fileURI(path, o) + mode)
 	if err != nil {
-		return nil, err
+		return nil, explained(err)
 	}
-	c := &Conn{Conn: db, stmts: map[string]*sqlite3.Stmt{}}
+	c := &Conn{Conn: db, stmts: map[string]*stmt{}}
 	if err := c.setUp(ctx, o); err != nil {
-		return nil, errors.Join(err, c.Close())
+		return nil, explained(errors.Join(err, c.Close()))
 	}
 
 	return c, nil
@@ -163,19 +144,20 @@ func (c *Conn) Close() error {
 	return c.Conn.Close()
 }
 
-// Prepared returns the prepared statement of a query, which the connection caches. It fails in a
+// prepared returns the prepared statement of a query, which the connection caches. It fails in a
 // job whose transaction was rolled back.
-func (c *Conn) Prepared(sql string) (*sqlite3.Stmt, error) {
+func (c *Conn) prepared(sql string) (*stmt, error) {
 	if err := c.mayRun(); err != nil {
 		return nil, err
 	}
 	if s, ok := c.stmts[sql]; ok {
 		return s, nil
 	}
-	s, _, err := c.PrepareFlags(sql, sqlite3.PREPARE_PERSISTENT)
+	prepared, _, err := c.PrepareFlags(sql, sqlite3.PREPARE_PERSISTENT)
 	if err != nil {
-		return nil, fmt.Errorf("%w: in %s", err, sql)
+		return nil, explained(fmt.Errorf("%w: in %s", err, sql))
 	}
+	s := &stmt{prepared}
 	c.stmts[sql] = s
 
 	return s, nil
@@ -184,7 +166,7 @@ func (c *Conn) Prepared(sql string) (*sqlite3.Stmt, error) {
 // Statements lists the queries that the connection has prepared, sorted.
 func (c *Conn) Statements() []string { return slices.Sorted(maps.Keys(c.stmts)) }
 
-func bind(s *sqlite3.Stmt, args []any) error {
+func bind(s *stmt, args []any) error {
 	for i, a := range args {
 		var err error
 
@@ -224,21 +206,21 @@ func (c *Conn) Exec(sql string, args ...any) error {
 		if err := c.mayRun(); err != nil {
 			return err
 		}
-		return c.Conn.Exec(sql)
+		return explained(c.Conn.Exec(sql))
 	}
 
-	return c.Query(sql, args, func(Row) error { return nil })
+	return c.Query(sql, args, func(store.Row) error { return nil })
 }
 
 // Query runs a statement and calls row for each row, until row fails. io.EOF from
 // row ends the query without an error.
-func (c *Conn) Query(sql string, args []any, row func(Row) error) error {
-	s, err := c.Prepared(sql)
+func (c *Conn) Query(sql string, args []any, row func(store.Row) error) error {
+	s, err := c.prepared(sql)
 	if err != nil {
 		return err
 	}
 	if err := bind(s, args); err != nil {
-		return errors.Join(err, s.Reset())
+		return explained(errors.Join(err, s.Reset()))
 	}
 
 	for s.Step() {
@@ -251,13 +233,13 @@ func (c *Conn) Query(sql string, args []any, row func(Row) error) error {
 		}
 	}
 
-	return cmp.Or(s.Err(), s.Reset())
+	return explained(cmp.Or(s.Err(), s.Reset()))
 }
 
 // One runs a statement that returns at most one row and reports whether it did.
-func (c *Conn) One(sql string, args []any, row func(Row)) (bool, error) {
+func (c *Conn) One(sql string, args []any, row func(store.Row)) (bool, error) {
 	found := false
-	err := c.Query(sql, args, func(s Row) error {
+	err := c.Query(sql, args, func(s store.Row) error {
 		found = true
 		row(s)
 		return io.EOF
@@ -281,7 +263,7 @@ func (c *Conn) Insert(sql string, args ...any) (int64, error) {
 
 // Number returns the first column of the first row, 0 without a row.
 func (c *Conn) Number(sql string, args ...any) (n int64, err error) {
-	_, err = c.One(sql, args, func(s Row) { n = s.ColumnInt64(0) })
+	_, err = c.One(sql, args, func(s store.Row) { n = s.ColumnInt64(0) })
 	return n, err
 }
 
@@ -290,12 +272,4 @@ func (c *Conn) Number(sql string, args ...any) (n int64, err error) {
 func (c *Conn) pagesWritten() int64 {
 	n, _, _ := c.Status(sqlite3.DBSTATUS_CACHE_WRITE, true) // 0 if it fails
 	return n
-}
-
-// OrNull is a text as a column value, NULL for "".
-func OrNull(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
 }

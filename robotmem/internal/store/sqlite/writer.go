@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
-
-	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // One goroutine owns the writing connection. Callers that wait at the same time share a commit:
@@ -31,7 +30,7 @@ type Group interface {
 	Undone()
 }
 
-type job = Job[*Conn]
+type job = store.Job[*Conn]
 
 const (
 	// lockSlice is how often the writer looks for waiting jobs whose time is over,
@@ -41,9 +40,6 @@ const (
 	commitLimit = 10 * time.Minute
 )
 
-// ErrUndecided says that a commit had begun when its caller's time was over.
-var ErrUndecided = robotmem.Errorf(robotmem.Unavailable, "", "the disk did not answer in time; what was asked may be stored yet, or not; look for it before you repeat it")
-
 // Write runs f in a transaction and returns once it is durable, or has failed and was rolled
 // back. A ctx that ends while the job waits withdraws it; once it runs it is completed.
 func (db *DB) Write(ctx context.Context, f func(*Conn) error) error {
@@ -51,7 +47,7 @@ func (db *DB) Write(ctx context.Context, f func(*Conn) error) error {
 }
 
 // WriteInTime is Write for a caller that does not wait past the end of ctx for a
-// disk that hangs: it then fails with ErrUndecided, and f may run after that. What
+// disk that hangs: it then fails with [store.ErrUndecided], and f may run after that. What
 // f fills in must not be read after an error.
 func (db *DB) WriteInTime(ctx context.Context, f func(*Conn) error) error {
 	return db.submit(ctx, &job{Run: f, InTime: true})
@@ -146,8 +142,8 @@ func (db *DB) begin(jobs <-chan *job, group []*job) (claimed []*job, begun bool)
 // gather removes the jobs that their callers have withdrawn, and adds queued jobs, up
 // to one that runs alone. It waits until late for a group of least jobs.
 func (db *DB) gather(jobs <-chan *job, group []*job, least int, late <-chan time.Time) []*job {
-	group = slices.DeleteFunc(group, func(j *job) bool { return j.claimed.Load() })
-	for len(group) < JobsPerCommit && db.lone == nil && (len(group) < least || len(jobs) > 0) {
+	group = slices.DeleteFunc(group, func(j *job) bool { return j.Claimed() })
+	for len(group) < store.JobsPerCommit && db.lone == nil && (len(group) < least || len(jobs) > 0) {
 		select {
 		case next, ok := <-jobs:
 			if !ok {
@@ -155,7 +151,7 @@ func (db *DB) gather(jobs <-chan *job, group []*job, least int, late <-chan time
 			}
 			if next.Alone {
 				db.lone = next
-			} else if !next.claimed.Load() {
+			} else if !next.Claimed() {
 				group = append(group, next)
 			}
 		case <-late:

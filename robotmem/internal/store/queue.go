@@ -1,11 +1,20 @@
-package sqlite
+package store
 
 import (
 	"context"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
 )
+
+// ErrClosed says that the memory was closed by this process.
+var ErrClosed = robotmem.Errorf(robotmem.Unavailable, "", "the memory is closed")
+
+// ErrUndecided says that a commit had begun when its caller's time was over.
+var ErrUndecided = robotmem.Errorf(robotmem.Unavailable, "", "the disk did not answer in time; "+
+	"what was asked may be stored yet, or not; look for it before you repeat it")
 
 // Queue holds what callers want written, for one goroutine that writes it. C is its connection.
 type Queue[C any] struct {
@@ -52,6 +61,9 @@ func (q *Queue[C]) Serve(f func(<-chan *Job[C])) {
 
 // Claim reports whether the job is the writer's to run. Its caller may have withdrawn it.
 func (j *Job[C]) Claim() bool { return j.claimed.CompareAndSwap(false, true) }
+
+// Claimed reports whether the job was claimed, by the writer or by a caller that has withdrawn it.
+func (j *Job[C]) Claimed() bool { return j.claimed.Load() }
 
 // Answer tells the caller what became of a job.
 func (j *Job[C]) Answer(err error) { j.done <- err }

@@ -17,6 +17,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // Options say how a file is opened. Disk, Log, Check, Migrate and Group are required.
@@ -58,7 +59,7 @@ type DB struct {
 
 	writer *Conn      // owned by runWriter
 	queue  writeQueue // owned by runWriter
-	*Queue[*Conn]
+	*store.Queue[*Conn]
 	lone     *job          // what runWriter runs next, alone
 	callers  int           // how many wrote or waited when the last group ended; owned by runWriter
 	syncTime time.Duration // of the last commit; owned by runWriter
@@ -78,7 +79,7 @@ func OpenDB(ctx context.Context, path string, o Options) (*DB, error) {
 
 	db := &DB{
 		files: place, path: place.DB(), o: o,
-		Queue: NewQueue[*Conn](), readers: make(chan *Conn, maxReaders),
+		Queue: store.NewQueue[*Conn](), readers: make(chan *Conn, maxReaders),
 	}
 	for range o.Memory.readers() {
 		db.readers <- nil
@@ -262,7 +263,7 @@ func (db *DB) Read(ctx context.Context, f func(*Conn) error) error {
 	}
 	release, open := db.Hold()
 	if !open {
-		return ErrClosed
+		return store.ErrClosed
 	}
 	defer release()
 	if err := db.unchanged(); err != nil {
@@ -281,7 +282,7 @@ func (db *DB) Read(ctx context.Context, f func(*Conn) error) error {
 func (db *DB) TryRead(ctx context.Context, f func(*Conn) error) (err error) {
 	release, open := db.Hold()
 	if !open {
-		return ErrClosed
+		return store.ErrClosed
 	}
 
 	defer release()

@@ -43,7 +43,7 @@ func cannotWrite(path string) string {
 	}
 	err := usable(path)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		return "its file cannot be written: " + Reason(err)
+		return "its file cannot be written: " + robotmem.Reason(err)
 	}
 
 	return ""
@@ -67,7 +67,7 @@ func (db *DB) openReadOnly(ctx context.Context) error {
 	info, err := os.Stat(db.path)
 	switch {
 	case err != nil:
-		return robotmem.Errorf(robotmem.Unavailable, "db", "the file cannot be read (%s), and read-only none is made; check --db", Reason(err))
+		return robotmem.Errorf(robotmem.Unavailable, "db", "the file cannot be read (%s), and read-only none is made; check --db", robotmem.Reason(err))
 	case !info.Mode().IsRegular() || info.Size() == 0:
 		return robotmem.Errorf(robotmem.Unavailable, "db", "the file is empty or not a regular file, and a read-only node writes nothing to it; check --db")
 	}

@@ -15,8 +15,8 @@ import (
 // A user without permission is not sent to look for space.
 func TestPermissionIsNotAFullDisk(t *testing.T) {
 	for _, errno := range []error{syscall.EACCES, syscall.EBADF} {
-		err := fmt.Errorf("%w: %w", sqlite3.IOERR, &fs.PathError{Op: "write", Path: "x", Err: errno})
-		if got := Explain(err); got.Kind != robotmem.Unavailable || strings.Contains(got.Detail(), "full") || !strings.Contains(got.Detail(), "who owns") {
+		err := explained(fmt.Errorf("%w: %w", sqlite3.IOERR, &fs.PathError{Op: "write", Path: "x", Err: errno}))
+		if got := robotmem.Explain(err); got.Kind != robotmem.Unavailable || strings.Contains(got.Detail(), "full") || !strings.Contains(got.Detail(), "who owns") {
 			t.Errorf("%v is told as %s: %s", errno, got.Kind, got.Detail())
 		}
 	}
@@ -43,8 +43,8 @@ func TestADamagedSchemaIsCorrupt(t *testing.T) {
 		"CREATE VIRTUAL TABLE f USING fts5(a, detial = full)", "CREATE VIRTUAL TABLE f USING fts5(a, detail = fyll)",
 		"CREATE VIRTUAL TABLE f USING fts6(a)", "CREATE VIRTUAL TABLE f USING fts5(a b)", "CREATE VIRTUAL TABLE f USING fts5(rank)",
 	} {
-		if err := c.Exec(sql); Explain(err).Kind != robotmem.Corrupt {
-			t.Errorf("%s fails with %v, which is %s", sql, err, Explain(err).Kind)
+		if err := c.Exec(sql); robotmem.Explain(err).Kind != robotmem.Corrupt {
+			t.Errorf("%s fails with %v, which is %s", sql, err, robotmem.Explain(err).Kind)
 		}
 	}
 }

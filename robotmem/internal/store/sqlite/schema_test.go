@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"flag"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
@@ -40,7 +40,7 @@ func dump(t *testing.T, scripts ...string) string {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := OpenStoreConn(t.Context(), path, sqlite.ConnOptions{})
+	c, err := Open(t.Context(), path, ConnOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func dump(t *testing.T, scripts ...string) string {
 	// Tables first; those of full-text search come with the virtual table.
 	err = c.Query(`SELECT type, name, sql FROM sqlite_schema
 		WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'memories_fts_%'
-		ORDER BY type = 'table' DESC, rowid`, nil, func(s sqlite.Row) error {
+		ORDER BY type = 'table' DESC, rowid`, nil, func(s store.Row) error {
 		out.WriteString(s.ColumnText(2) + ";\n")
 		if s.ColumnText(0) == "table" && s.ColumnText(1) != "memories_fts" {
 			tables = append(tables, s.ColumnText(1))
@@ -70,7 +70,7 @@ func dump(t *testing.T, scripts ...string) string {
 	}
 	for _, table := range append(tables, "sqlite_sequence") {
 		columns := ""
-		err := c.Query("SELECT group_concat(quote(name), ', ') FROM (SELECT name FROM pragma_table_info(?))", []any{table}, func(s sqlite.Row) error {
+		err := c.Query("SELECT group_concat(quote(name), ', ') FROM (SELECT name FROM pragma_table_info(?))", []any{table}, func(s store.Row) error {
 			columns = strings.ReplaceAll(s.ColumnText(0), "'", "\"")
 			return nil
 		})
@@ -78,7 +78,7 @@ func dump(t *testing.T, scripts ...string) string {
 			t.Fatal(err)
 		}
 		quoted := "quote(" + strings.ReplaceAll(columns, ", ", ") || ', ' || quote(") + ")"
-		err = c.Query("SELECT "+quoted+" FROM "+table+" ORDER BY 1", nil, func(s sqlite.Row) error {
+		err = c.Query("SELECT "+quoted+" FROM "+table+" ORDER BY 1", nil, func(s store.Row) error {
 			out.WriteString("INSERT INTO " + table + " VALUES (" + s.ColumnText(0) + ");\n")
 			return nil
 		})

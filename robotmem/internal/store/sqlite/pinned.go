@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // A checkpoint brings the pages of the log into the file, as far as no reader needs the older ones. While
@@ -41,7 +42,7 @@ func (db *DB) Pinned(ctx context.Context) (*PinnedLog, error) {
 
 	release, open := db.Hold()
 	if !open {
-		return nil, ErrClosed
+		return nil, store.ErrClosed
 	}
 
 	defer release()

@@ -1,8 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -11,44 +9,44 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/dustin/go-humanize"
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
-// ErrClosed says that the file was closed by this process.
-var ErrClosed = robotmem.Errorf(robotmem.Unavailable, "", "the memory is closed")
+// fault is an error of SQLite's driver, with what callers are told of it.
+type fault struct{ error }
 
-// Wrap gives err its operation. An error that is not a *robotmem.Error gets its kind
-// from Explain, so that no SQL, path or stack reaches a caller.
-func Wrap(op string, err error) error {
-	if err == nil {
-		return nil
+// explained returns an error of the driver as one that robotmem.Explain understands.
+func explained(err error) error {
+	var code sqlite3.ErrorCode
+	if known := (*fault)(nil); err == nil || errors.As(err, &known) || !errors.As(err, &code) {
+		return err
 	}
-	named := *Explain(err)
-	named.Op = cmp.Or(named.Op, op)
-	return &named
+	return &fault{err}
+}
+
+func (f *fault) Unwrap() error { return f.error }
+
+// Is reports whether a page is damaged, and whether an error is of a kind.
+func (f *fault) Is(target error) bool {
+	if target == store.ErrDamagedPage {
+		return IsCorrupt(f.error)
+	}
+	kind, ok := target.(robotmem.Kind)
+	return ok && f.Explain().Kind == kind
 }
 
 // Explain gives an error of the file its kind and a text for callers: what failed and
-// what to do next, without SQL or paths. A *robotmem.Error is returned as it is.
-func Explain(err error) *robotmem.Error {
-	if e := (*robotmem.Error)(nil); errors.As(err, &e) {
-		return e
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		return robotmem.Errorf(robotmem.Unavailable, "", "the deadline passed before it was done; allow more time")
-	}
-	if errors.Is(err, context.Canceled) {
-		return robotmem.Errorf(robotmem.Unavailable, "", "cancelled by the caller before it was done")
-	}
+// what to do next, without SQL or paths.
+func (f *fault) Explain() *robotmem.Error {
+	err := f.error
 
 	var code sqlite3.ErrorCode
-	if !errors.As(err, &code) {
-		return &robotmem.Error{Kind: robotmem.Internal, Err: &hidden{"an internal error; see the node's log", err}}
-	}
+	errors.As(err, &code)
 
 	damaged := func(text string) bool { return strings.Contains(err.Error(), text) }
 	if IsCorrupt(err) || errors.Is(err, sqlite3.ERROR) && slices.ContainsFunc(schemaTexts, damaged) {
@@ -91,7 +89,7 @@ func Explain(err error) *robotmem.Error {
 		kind, text = robotmem.Unavailable, "out of memory; nothing was stored"
 	}
 
-	return &robotmem.Error{Kind: kind, Err: &hidden{text, err}}
+	return &robotmem.Error{Kind: kind, Err: robotmem.Hide(text, err)}
 }
 
 // IsCorrupt reports whether SQLite found the file damaged. All JSON in the file
@@ -122,39 +120,6 @@ func IsDamage(err error) bool {
 
 func isAny[Code error](err error, codes ...Code) bool {
 	return slices.ContainsFunc(codes, func(code Code) bool { return errors.Is(err, code) })
-}
-
-// hidden is an error with a text for callers and a cause for the log.
-type hidden struct {
-	text  string
-	cause error
-}
-
-func (h *hidden) Error() string { return h.text }
-func (h *hidden) Unwrap() error { return h.cause }
-
-// Cause is what Explain hides from callers, for the doctor: it may name paths.
-func Cause(err error) string {
-	if h := (*hidden)(nil); errors.As(err, &h) {
-		return h.cause.Error()
-	}
-	return err.Error()
-}
-
-// Reason is the innermost cause of a file error, without its path.
-func Reason(err error) string {
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return p.Err.Error()
-	}
-	if l := (*os.LinkError)(nil); errors.As(err, &l) {
-		return l.Err.Error()
-	}
-
-	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
-		err = next
-	}
-
-	return err.Error()
 }
 
 // The driver reports the system's reason only if SQLite does nothing else before it
@@ -193,14 +158,11 @@ func (db *DB) isFullDisk(err error, needed int64) bool {
 func (db *DB) DiskFull(field string, cause error) error {
 	free := ""
 	if n, err := db.o.Disk.FreeBytes(filepath.Dir(db.path)); err == nil {
-		free = " (" + BytesText(n) + " are free)"
+		free = " (" + units.BytesText(n) + " are free)"
 	}
 	text := "the disk is full" + free + "; nothing was stored; free some space and try again"
-	return &robotmem.Error{Kind: robotmem.Unavailable, Field: field, Err: &hidden{text, cause}}
+	return &robotmem.Error{Kind: robotmem.Unavailable, Field: field, Err: robotmem.Hide(text, cause)}
 }
-
-// BytesText is a number of bytes as people read it.
-func BytesText(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
 
 // notOpened explains why a file does not open on a full disk. A migration writes all
 // pages to the log.
