@@ -239,10 +239,10 @@ func (b *job) copyFile(ctx context.Context, source *sqlite.Tables) (err error) {
 	if err := os.Remove(b.file()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return backupDisk(err)
 	}
-	if err := source.Exec("BEGIN"); err != nil {
+	if err := source.File.Exec("BEGIN"); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, source.Exec("ROLLBACK")) }() // releases the log
+	defer func() { err = errors.Join(err, source.File.Exec("ROLLBACK")) }() // releases the log
 	if b.report.Held, err = figures(source); err != nil {
 		return err
 	}

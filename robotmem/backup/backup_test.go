@@ -230,14 +230,16 @@ func TestBackupRefusesDamage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			root, err := c.Number("SELECT rootpage FROM sqlite_schema WHERE name = 'idx_mem_revision'")
-			if err := errors.Join(err, c.Exec("PRAGMA wal_checkpoint(TRUNCATE)"), c.Close()); err != nil {
+			root, err := c.File.Number("SELECT rootpage FROM sqlite_schema WHERE name = 'idx_mem_revision'")
+			if err := errors.Join(err, c.File.Exec("PRAGMA wal_checkpoint(TRUNCATE)"), c.Close()); err != nil {
 				t.Fatal(err)
 			}
 			damagePage(t, e.Store.Path(), (root-1)*sqlite.PageSize)
 		},
 		"a memory": func(t *testing.T, e *local.Node, _ string) {
-			err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("UPDATE memories SET content = 'another' WHERE id = 1") })
+			err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
+				return sqlite.FileOf(tx.Conn).Exec("UPDATE memories SET content = 'another' WHERE id = 1")
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

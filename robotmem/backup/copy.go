@@ -29,7 +29,7 @@ const (
 // INTO takes twice as long and makes a slightly smaller file. It fails before it writes
 // anything if the disk has no space for the copy.
 func copyDatabase(c *sqlite.Tables, ctx context.Context, to string, m *progress.Meter) error {
-	size, err := c.Number("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()") // without the log
+	size, err := c.File.Number("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()") // without the log
 	if err == nil {
 		err = roomFor(filepath.Dir(to), size)
 	}
@@ -94,7 +94,8 @@ func openCopy(ctx context.Context, path string) (*sqlite.Tables, error) {
 
 // figures returns the counts of a file in the open transaction of c.
 func figures(c *sqlite.Tables) (f Figures, err error) {
-	_, err = c.One(`SELECT (SELECT user_version FROM pragma_user_version), (`+store.ChangesSQL+`),
+	_, err = c.File.One(`SELECT (SELECT user_version FROM pragma_user_version), (SELECT max(value, (SELECT coalesce(max(revision), 0) FROM memories)) FROM counters
+			WHERE name = 'changes'),
 		(SELECT count(*) FROM memories), (SELECT count(*) FROM memories WHERE status = 'active'), (SELECT count(*) FROM sessions),
 		(SELECT count(*) FROM payloads), (SELECT coalesce(sum(bytes), 0) FROM payloads),
 		(SELECT uid FROM memories ORDER BY id LIMIT 1), (SELECT uid FROM memories ORDER BY id DESC LIMIT 1)`, nil, func(s store.Row) {
@@ -112,7 +113,7 @@ func unnamedPayloads(c *sqlite.Tables, schema int64) (int64, error) {
 	if schema < evictionsSince {
 		return 0, nil
 	}
-	return c.Number(`SELECT count(*) FROM memories WHERE perception_data IS NOT NULL AND status = 'active'
+	return c.File.Number(`SELECT count(*) FROM memories WHERE perception_data IS NOT NULL AND status = 'active'
 		AND perception_data NOT IN (SELECT sha256 FROM payloads) AND id NOT IN (SELECT memory_id FROM evictions)`)
 }
 
@@ -137,5 +138,5 @@ func foldLog(ctx context.Context, path string) (held Figures, err error) {
 		return held, err
 	}
 
-	return held, errors.Join(c.Exec("PRAGMA journal_mode=DELETE"), c.Close())
+	return held, errors.Join(c.File.Exec("PRAGMA journal_mode=DELETE"), c.Close())
 }

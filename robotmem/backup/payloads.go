@@ -40,7 +40,7 @@ func (b *job) bringPayloads(ctx context.Context, source, c *sqlite.Tables) (whol
 			// No readable memory refers to it.
 			return nil
 		case errors.Is(err, payload.ErrMissing):
-			rows, err := source.Number("SELECT count(*) FROM payloads WHERE sha256 = ?", p.Sum[:])
+			rows, err := source.File.Number("SELECT count(*) FROM payloads WHERE sha256 = ?", p.Sum[:])
 			if err != nil || rows > 0 {
 				return errors.Join(err, lostPayload(c, p, "its file is missing"))
 			}
@@ -143,7 +143,7 @@ func keptPayloads(c *sqlite.Tables, inline bool, f func(keptPayload) error) erro
 		where = "p.data IS NOT NULL"
 	}
 
-	return c.Query(`SELECT p.sha256, p.bytes, p.codec, p.data,
+	return c.File.Query(`SELECT p.sha256, p.bytes, p.codec, p.data,
 			EXISTS (SELECT 1 FROM memories m WHERE m.perception_data = p.sha256 AND m.status = 'active')
 		FROM payloads p WHERE `+where, nil, func(s store.Row) error {
 		p := keptPayload{wanted: s.ColumnBool(4)}

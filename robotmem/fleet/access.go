@@ -12,15 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/postgres"
 )
-
-//go:embed access.sql
-var accessTables string
 
 // TokenSpec says what the holder of a new token may do.
 type TokenSpec struct {
@@ -113,15 +108,16 @@ func (s *Site) CreateToken(ctx context.Context, tenant string, t TokenSpec) (sec
 	secret = secretPrefix + base64.RawURLEncoding.EncodeToString(random)
 	hash := sha256.Sum256([]byte(secret))
 
-	made, err := s.pool.Exec(ctx, `INSERT INTO robotmem.tokens(tenant, name, role, robot, collections, sha256)
-		SELECT id, $2, $3, $4, $5, $6 FROM robotmem.tenants WHERE name = $1`, tenant, t.Name, t.Role, t.Robot, t.Collections, hash[:])
-	switch told := (*pgconn.PgError)(nil); {
-	case errors.As(err, &told) && told.Code == "23505":
+	err = s.server.InsertToken(ctx, tenant, postgres.Token{
+		Name: t.Name, Role: t.Role, Robot: t.Robot, Collections: t.Collections,
+	}, hash[:])
+	switch {
+	case errors.Is(err, postgres.ErrExists):
 		return "", robotmem.Errorf(robotmem.Conflict, "name", "the tenant %s has a token %q; take another name, or revoke it first", tenant, t.Name)
-	case err != nil:
-		return "", explained(err)
-	case made.RowsAffected() == 0:
+	case errors.Is(err, postgres.ErrNone):
 		return "", noTenant(tenant)
+	case err != nil:
+		return "", err
 	}
 
 	return secret, nil
@@ -133,46 +129,39 @@ func (s *Site) Tokens(ctx context.Context, tenant string) ([]Token, error) {
 		return nil, err
 	}
 
-	rows, err := s.pool.Query(ctx, `SELECT t.name, t.role, t.robot, t.collections, t.created_at, t.last_used
-		FROM robotmem.tokens t JOIN robotmem.tenants n ON n.id = t.tenant WHERE n.name = $1 AND t.revoked_at IS NULL ORDER BY t.id`, tenant)
+	rows, err := s.server.Tokens(ctx, tenant)
 	if err != nil {
-		return nil, explained(err)
+		return nil, err
 	}
 
-	list, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (t Token, err error) {
-		var used *time.Time
-		err = r.Scan(&t.Name, &t.Role, &t.Robot, &t.Collections, &t.Created, &used)
-		if used != nil {
-			t.LastUsed = used.UTC()
+	var list []Token
+	for _, r := range rows {
+		t := Token{Name: r.Name, Role: r.Role, Robot: r.Robot, Collections: r.Collections, Created: r.Created.UTC()}
+		if r.LastUsed != nil {
+			t.LastUsed = r.LastUsed.UTC()
 		}
-		t.Created = t.Created.UTC()
+		list = append(list, t)
+	}
 
-		return t, err
-	})
-
-	return list, explained(err)
+	return list, nil
 }
 
 // HasTokens reports whether a tenant has a token.
-func (s *Site) HasTokens(ctx context.Context, tenant string) (found bool, err error) {
-	err = s.pool.QueryRow(ctx, `SELECT EXISTS(SELECT FROM robotmem.tokens t JOIN robotmem.tenants n ON n.id = t.tenant
-		WHERE n.name = $1 AND t.revoked_at IS NULL)`, tenant).Scan(&found)
-	return found, explained(err)
+func (s *Site) HasTokens(ctx context.Context, tenant string) (bool, error) {
+	return s.server.HasTokens(ctx, tenant)
 }
 
 // RevokeToken takes a token away. This node refuses it at once, every other one within two seconds.
 func (s *Site) RevokeToken(ctx context.Context, tenant, name string) error {
-	var hash []byte
-	err := s.pool.QueryRow(ctx, `UPDATE robotmem.tokens t SET revoked_at = now() FROM robotmem.tenants n
-		WHERE n.id = t.tenant AND n.name = $1 AND t.name = $2 AND t.revoked_at IS NULL RETURNING t.sha256`, tenant, name).Scan(&hash)
-	if errors.Is(err, pgx.ErrNoRows) {
+	hash, err := s.server.RevokeToken(ctx, tenant, name)
+	if errors.Is(err, postgres.ErrNone) {
 		return robotmem.Errorf(robotmem.NotFound, "name", "the tenant %.100q has no token %.100q; robotmem fleet token list shows them", tenant, name)
 	}
 	if err == nil {
 		s.tokens.Remove([sha256.Size]byte(hash))
 	}
 
-	return explained(err)
+	return err
 }
 
 // Caller returns who the holder of the secret with a hash is; ok is false without such a token, or
@@ -183,27 +172,24 @@ func (s *Site) Caller(ctx context.Context, hash [sha256.Size]byte) (c robotmem.C
 		return have.caller, true, nil
 	}
 
-	var collections []string
-
-	var used bool // lately
-
-	err = s.pool.QueryRow(ctx, `SELECT t.name, t.role, t.robot, t.collections, n.name, coalesce(t.last_used > now() - interval '1 minute', false)
-		FROM robotmem.tokens t JOIN robotmem.tenants n ON n.id = t.tenant WHERE t.sha256 = $1 AND t.revoked_at IS NULL`, hash[:]).Scan(
-		&c.Who, &c.Role, &c.Robot, &collections, &c.Tenant, &used)
+	t, tenant, used, err := s.server.TokenOf(ctx, hash[:])
 	switch {
-	case errors.Is(err, pgx.ErrNoRows):
+	case errors.Is(err, postgres.ErrNone):
 		s.tokens.Remove(hash)
 		return robotmem.Caller{}, false, nil
 	case err != nil:
-		return robotmem.Caller{}, false, explained(err)
+		return robotmem.Caller{}, false, err
 	}
 
 	// A server that takes no writes for now still knows its tokens.
 	if !used {
-		_, _ = s.pool.Exec(ctx, "UPDATE robotmem.tokens SET last_used = now() WHERE sha256 = $1", hash[:])
+		_ = s.server.TouchToken(ctx, hash[:])
 	}
 
-	c.ReadOnly, c.Collections = c.Role == robotmem.RoleReader, strings.Join(collections, ",")
+	c = robotmem.Caller{
+		Who: t.Name, Role: t.Role, Robot: t.Robot, Tenant: tenant,
+		ReadOnly: t.Role == robotmem.RoleReader, Collections: strings.Join(t.Collections, ","),
+	}
 	s.tokens.Add(hash, knownToken{c, asked.Add(tokenLife)})
 
 	return c, true, nil
@@ -221,62 +207,59 @@ func (s *Site) CreateTenant(ctx context.Context, name string) error {
 	case !errors.Is(err, robotmem.NotFound):
 		return err
 	}
-	_, err := tenantOf(ctx, s.pool, name)
+	_, err := s.server.MakeTenant(ctx, name)
 
-	return explained(err)
+	return postgres.Explain(err)
 }
 
-const tenantColumns = "name, created_at, max_memories, max_payload_bytes, max_requests_per_second"
+func tenantOf(r postgres.Tenant) Tenant {
+	return Tenant{Name: r.Name, Created: r.Created, Limits: limitsIn(r)}
+}
 
-func scanTenant(r pgx.CollectableRow) (t Tenant, err error) {
-	err = r.Scan(&t.Name, &t.Created, &t.Memories, &t.PayloadBytes, &t.RequestsPerSecond)
-	t.Created = t.Created.UTC()
-	return t, err
+func limitsIn(r postgres.Tenant) Limits {
+	return Limits{Memories: r.Memories, PayloadBytes: r.PayloadBytes, RequestsPerSecond: r.RequestsPerSecond}
 }
 
 // Tenants returns all tenants with their limits, by name.
 func (s *Site) Tenants(ctx context.Context) ([]Tenant, error) {
-	rows, err := s.pool.Query(ctx, "SELECT "+tenantColumns+" FROM robotmem.tenants ORDER BY name")
+	rows, err := s.server.Tenants(ctx)
 	if err != nil {
-		return nil, explained(err)
+		return nil, err
 	}
-	list, err := pgx.CollectRows(rows, scanTenant)
-	return list, explained(err)
+
+	var list []Tenant
+	for _, r := range rows {
+		list = append(list, tenantOf(r))
+	}
+
+	return list, nil
 }
 
 // Limit changes limits of a tenant: a nil one stays, a negative one is taken away. Running nodes
 // follow within two seconds. It returns the tenant with its limits.
 func (s *Site) Limit(ctx context.Context, tenant string, l Limits) (Tenant, error) {
-	rows, err := s.pool.Query(ctx, `UPDATE robotmem.tenants SET
-		max_memories = CASE WHEN $2::bigint < 0 THEN NULL ELSE coalesce($2, max_memories) END,
-		max_payload_bytes = CASE WHEN $3::bigint < 0 THEN NULL ELSE coalesce($3, max_payload_bytes) END,
-		max_requests_per_second = CASE WHEN $4::double precision < 0 THEN NULL ELSE coalesce($4, max_requests_per_second) END
-		WHERE name = $1 RETURNING `+tenantColumns, tenant, l.Memories, l.PayloadBytes, l.RequestsPerSecond)
-	if err != nil {
-		return Tenant{}, explained(err)
-	}
-
-	t, err := pgx.CollectOneRow(rows, scanTenant)
-	switch told := (*pgconn.PgError)(nil); {
-	case errors.Is(err, pgx.ErrNoRows):
+	r, err := s.server.LimitTenant(ctx, tenant, l.Memories, l.PayloadBytes, l.RequestsPerSecond)
+	switch {
+	case errors.Is(err, postgres.ErrNone):
 		return Tenant{}, noTenant(tenant)
-	case errors.As(err, &told) && told.Code == "23514":
+	case errors.Is(err, postgres.ErrLimit):
 		return Tenant{}, robotmem.Errorf(robotmem.Invalid, "requests_per_second", "must be more than 0; a negative number takes the limit away")
+	case err != nil:
+		return Tenant{}, err
 	}
 
 	s.limits.Remove(tenant)
 
-	return t, explained(err)
+	return tenantOf(r), nil
 }
 
 // known fails with NotFound without such a tenant.
 func (s *Site) known(ctx context.Context, tenant string) error {
-	there := false
-	err := s.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM robotmem.tenants WHERE name = $1)", tenant).Scan(&there)
-	if err == nil && !there {
+	_, err := s.server.TenantNamed(ctx, tenant)
+	if errors.Is(err, postgres.ErrNone) {
 		return noTenant(tenant)
 	}
-	return explained(err)
+	return err
 }
 
 func noTenant(name string) error {
@@ -285,10 +268,9 @@ func noTenant(name string) error {
 
 // Ready fails with Unavailable if no server that takes writes is reached.
 func (s *Site) Ready(ctx context.Context) error {
-	standby := false
-	err := s.pool.QueryRow(ctx, "SELECT pg_is_in_recovery()").Scan(&standby)
+	standby, err := s.server.IsStandby(ctx)
 	if err == nil && standby {
 		return robotmem.Errorf(robotmem.Unavailable, "db", "the PostgreSQL server is a standby, which is read-only")
 	}
-	return explained(err)
+	return err
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/postgres/postgrestest"
 )
 
 // openSite connects to a new database with the tenants north and south.
@@ -116,7 +117,7 @@ func wantKind(t testing.TB, err error, kind robotmem.Kind, field string, texts .
 }
 
 func TestTokens(t *testing.T) {
-	s, g := openSite(t, newURL(t))
+	s, g := openSite(t, postgrestest.NewURL(t))
 	makeTenants(t, s, "north", "south")
 	ctx := t.Context()
 	secret, err := s.CreateToken(ctx, "north", robotOf("arm-7", "b", "a", "b"))
@@ -182,7 +183,7 @@ func TestTokens(t *testing.T) {
 
 // TestRevokedElsewhere revokes a token on one node in the middle of a robot's requests to another.
 func TestRevokedElsewhere(t *testing.T) {
-	url := newURL(t)
+	url := postgrestest.NewURL(t)
 	here, g := openSite(t, url)
 	makeTenants(t, here, "north")
 	there, _ := openSite(t, url)
@@ -220,14 +221,14 @@ func TestRevokedElsewhere(t *testing.T) {
 
 // TestTokensBehindTheViews: a statement of a tenant does not see tokens and quotas.
 func TestTokensBehindTheViews(t *testing.T) {
-	s, _ := openSite(t, newURL(t))
+	s, _ := openSite(t, postgrestest.NewURL(t))
 	makeTenants(t, s, "north")
-	_, err := s.pool.Exec(t.Context(), "SELECT sha256 FROM tokens")
+	_, err := s.server.Pool.Exec(t.Context(), "SELECT sha256 FROM tokens")
 	if err == nil || !strings.Contains(err.Error(), "42P01") {
 		t.Errorf("got %v, want an unknown table", err)
 	}
 	var n int
-	err = s.pool.QueryRow(t.Context(), `SELECT count(*) FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid JOIN pg_class v ON v.oid = r.ev_class
+	err = s.server.Pool.QueryRow(t.Context(), `SELECT count(*) FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid JOIN pg_class v ON v.oid = r.ev_class
 		WHERE v.relnamespace = 'robotmem_tenant'::regnamespace AND d.refobjid IN ('robotmem.tokens'::regclass, 'robotmem.tenants'::regclass)`).Scan(&n)
 	if err != nil || n != 0 {
 		t.Errorf("%d views of a tenant read the tokens or tenants (%v)", n, err)
@@ -252,7 +253,7 @@ type crowd struct {
 }
 
 func newCrowd(t *testing.T) *crowd {
-	s, g := openSite(t, newURL(t))
+	s, g := openSite(t, postgrestest.NewURL(t))
 	makeTenants(t, s, "north", "south")
 	c := &crowd{site: s, guard: g,
 		a:        asToken(t, s, "north", robotOf(ownRobot, "a", "a2")),
@@ -471,7 +472,7 @@ func TestRobotWritesAsItself(t *testing.T) {
 
 // TestIdleTenants closes the memory of a tenant while it is asked.
 func TestIdleTenants(t *testing.T) {
-	s, g := openSite(t, newURL(t))
+	s, g := openSite(t, postgrestest.NewURL(t))
 	makeTenants(t, s, "north")
 	g.nodes.idle = time.Microsecond
 	ctx := asToken(t, s, "north", robotOf("arm-7", "a"))
@@ -546,7 +547,7 @@ func TestReaderAndOperator(t *testing.T) {
 }
 
 func TestQuotas(t *testing.T) {
-	s, g := openSite(t, newURL(t))
+	s, g := openSite(t, postgrestest.NewURL(t))
 	makeTenants(t, s, "north", "south")
 	ctx, other := asToken(t, s, "north", robotOf("arm-7", "a")), asToken(t, s, "south", robotOf("arm-7", "a"))
 	three, hundred, many := int64(3), int64(100), 7.5

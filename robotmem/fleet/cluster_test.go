@@ -18,14 +18,15 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/postgres/postgrestest"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 )
 
 // cluster is a primary and two standbys, of which one must have a commit before it is acknowledged.
 type cluster struct {
-	members []*postgres
-	primary *postgres
+	members []member
+	primary member
 	rebuilt int
 }
 
@@ -34,11 +35,11 @@ const quorum = "ANY 1 (a, b, c)"
 // newCluster starts a cluster of three.
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	needServer(t)
+	postgrestest.Need(t)
 	c := &cluster{}
 	t.Cleanup(func() {
 		for _, p := range c.members {
-			p.kill(syscall.SIGQUIT)
+			p.Kill(syscall.SIGQUIT)
 		}
 	})
 	dir := readable(t)
@@ -48,18 +49,20 @@ func newCluster(t *testing.T) *cluster {
 			t.Fatal(err)
 		}
 		if name != "a" {
-			p, err := newPostgres(folder, postgresPrograms())
+			server, err := postgrestest.New(folder, postgrestest.Programs())
 			if err != nil {
 				t.Fatal(err)
 			}
+			p := member{server}
 			c.rebuild(t, p)
 			c.members = append(c.members, p)
 			continue
 		}
-		p, err := startPostgres(folder, postgresPrograms())
+		server, err := postgrestest.Start(folder, postgrestest.Programs())
 		if err != nil {
 			t.Fatal(err)
 		}
+		p := member{server}
 		c.members, c.primary = append(c.members, p), p
 		for name, value := range map[string]string{
 			"synchronous_standby_names": quorum, "synchronous_commit": "on", "wal_keep_size": "512MB", "wal_retrieve_retry_interval": "100ms", "wal_receiver_status_interval": "1s",
@@ -86,19 +89,23 @@ func readable(t *testing.T) string {
 	return dir
 }
 
-func (p *postgres) name() string { return filepath.Base(p.dir) }
+// member is a server of a cluster.
+type member struct{ *postgrestest.Server }
+
+// name is the name under which a standby is known.
+func (p member) name() string { return filepath.Base(p.Dir) }
 
 // set changes a setting, which standbys that are made later have too.
-func (p *postgres) set(t *testing.T, name, value string) {
+func (p member) set(t *testing.T, name, value string) {
 	t.Helper()
 	p.sql(t, "ALTER SYSTEM SET "+name+" = '"+value+"'")
 	p.sql(t, "SELECT pg_reload_conf()")
 }
 
 // sql runs a statement and returns the first column of its first row as text.
-func (p *postgres) sql(t *testing.T, sql string) string {
+func (p member) sql(t *testing.T, sql string) string {
 	t.Helper()
-	return query(t, p.url("postgres"), sql)
+	return query(t, p.URL("postgres"), sql)
 }
 
 // raw opens a connection without a pool.
@@ -127,7 +134,7 @@ func query(t *testing.T, url, sql string) string {
 }
 
 // eventually waits until a statement returns what is wanted.
-func (p *postgres) eventually(t *testing.T, sql, want string) {
+func (p member) eventually(t *testing.T, sql, want string) {
 	t.Helper()
 	for until := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		got := p.sql(t, sql)
@@ -141,20 +148,20 @@ func (p *postgres) eventually(t *testing.T, sql, want string) {
 }
 
 // from is the connection of a standby to the primary.
-func (c *cluster) from(standby *postgres) string {
-	return fmt.Sprintf("host=127.0.0.1 port=%d user=postgres application_name=%s", c.primary.port, standby.name())
+func (c *cluster) from(standby member) string {
+	return fmt.Sprintf("host=127.0.0.1 port=%d user=postgres application_name=%s", c.primary.Port, standby.name())
 }
 
 // rebuild makes a member a standby, with a copy of the primary.
-func (c *cluster) rebuild(t *testing.T, p *postgres) {
+func (c *cluster) rebuild(t *testing.T, p member) {
 	t.Helper()
 	// The last processes of a killed member may still be writing to its folder.
 	c.rebuilt++
-	p.data = filepath.Join(p.dir, "data"+strconv.Itoa(c.rebuilt))
-	if out, err := p.command("pg_basebackup", "-d", c.from(p), "-D", p.data, "-R", "-X", "stream", "-c", "fast", "--no-sync").CombinedOutput(); err != nil {
+	p.Data = filepath.Join(p.Dir, "data"+strconv.Itoa(c.rebuilt))
+	if out, err := p.Command("pg_basebackup", "-d", c.from(p), "-D", p.Data, "-R", "-X", "stream", "-c", "fast", "--no-sync").CombinedOutput(); err != nil {
 		t.Fatalf("pg_basebackup: %v: %s", err, out)
 	}
-	if err := p.start(); err != nil {
+	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -167,12 +174,12 @@ func (c *cluster) whole(t *testing.T) {
 
 // failover kills the primary and promotes the standby that has the most of its log: of a quorum of
 // one, only that one is sure to have all that was acknowledged.
-func (c *cluster) failover(t *testing.T) (killed *postgres) {
+func (c *cluster) failover(t *testing.T) (killed member) {
 	t.Helper()
 	killed = c.primary
-	killed.kill(syscall.SIGKILL)
-	best, at := (*postgres)(nil), int64(-1)
-	standbys := slices.DeleteFunc(slices.Clone(c.members), func(p *postgres) bool { return p == killed })
+	killed.Kill(syscall.SIGKILL)
+	best, at := member{}, int64(-1)
+	standbys := slices.DeleteFunc(slices.Clone(c.members), func(p member) bool { return p == killed })
 	for _, p := range standbys {
 		p.eventually(t, "SELECT count(*) FROM pg_stat_wal_receiver WHERE status = 'streaming'", "0")
 		got := p.sql(t, "SELECT greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()) - '0/0'::pg_lsn")
@@ -198,7 +205,7 @@ func (c *cluster) failover(t *testing.T) (killed *postgres) {
 func (c *cluster) url(database string) string {
 	var hosts []string
 	for _, p := range c.members {
-		hosts = append(hosts, "127.0.0.1:"+strconv.Itoa(p.port))
+		hosts = append(hosts, "127.0.0.1:"+strconv.Itoa(p.Port))
 	}
 	return "postgres://postgres@" + strings.Join(hosts, ",") + "/" + database + "?pool_max_conns=4"
 }
@@ -353,7 +360,7 @@ type storedText struct{ rows, sightings int }
 
 // stored returns the texts of the primary, of all tenants.
 func (c *cluster) stored(t *testing.T) map[string]storedText {
-	return storedAt(t, c.primary.url("site"))
+	return storedAt(t, c.primary.URL("site"))
 }
 
 func storedAt(t *testing.T, url string) map[string]storedText {
@@ -380,8 +387,8 @@ func storedAt(t *testing.T, url string) map[string]storedText {
 // The number of a transaction whose commit the primary had not received is given again by the
 // server that takes its place: the memory is not there just because that one was committed.
 func commitThatDidNotArrive(t *testing.T, c *cluster) {
-	p := newProxy(t, c.primary.port)
-	url := strings.Replace(c.url("site"), ":"+strconv.Itoa(c.primary.port), ":"+strconv.Itoa(p.port), 1)
+	p := newProxy(t, c.primary.Port)
+	url := strings.Replace(c.url("site"), ":"+strconv.Itoa(c.primary.Port), ":"+strconv.Itoa(p.port), 1)
 	n := openTest(t, url, Options{})
 	p.holdAt("COMMIT")
 	const text = "the ramp of dock 4 is icy"
@@ -392,7 +399,7 @@ func commitThatDidNotArrive(t *testing.T, c *cluster) {
 	}()
 	p.waitHeld(t)
 	c.failover(t)
-	conn := raw(t, c.primary.url("site"))
+	conn := raw(t, c.primary.URL("site"))
 	defer conn.Close(context.Background())
 	for range 200 {
 		if _, err := conn.Exec(t.Context(), "SELECT pg_current_xact_id()"); err != nil {

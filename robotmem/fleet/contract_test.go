@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/postgres/postgrestest"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/robotmem/robotmemtest"
 )
@@ -27,7 +28,7 @@ func openTest(t testing.TB, url string, o Options) *local.Node {
 
 func TestContract(t *testing.T) {
 	skipShort(t)
-	url := newURL(t)
+	url := postgrestest.NewURL(t)
 	robotmemtest.Run(t, func(t *testing.T) robotmem.Service {
 		return openTest(t, url, Options{Tenant: t.Name()})
 	})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/eval"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/postgres/postgrestest"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 )
@@ -90,7 +91,7 @@ func TestFleetAnswersAsAFile(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 19))
 	many := rounds.Of(1_000, 5_000)
 	clock := func() time.Time { return time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC) }
-	path, url := filepath.Join(t.TempDir(), "m.db"), newURL(t)
+	path, url := filepath.Join(t.TempDir(), "m.db"), postgrestest.NewURL(t)
 	file, err := local.Open(t.Context(), path, local.Options{Location: time.UTC, Clock: clock})
 	if err != nil {
 		t.Fatal(err)

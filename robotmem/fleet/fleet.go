@@ -8,23 +8,16 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"embed"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"strings"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/postgres"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -40,55 +33,10 @@ const (
 	// DefaultTenant is the tenant of a site that has one.
 	DefaultTenant   = "default"
 	defaultPatience = 30 * time.Second
-	connectTime     = 5 * time.Second // for each server of the URL, which may be one that hangs
-	pingTime        = 2 * time.Second
-	warned          = "warned" // the key of the last warning on a connection
 )
 
-//go:embed schema.sql
-var schema string
-
-// SchemaVersion is the version of the tables that this program makes and reads.
-const SchemaVersion = 3
-
-// tenantTables completes the tables of tenants that a script has made.
-//
-//go:embed tenant_tables.sql
-var tenantTables string
-
-// later holds the scripts that bring the tables from each version to the next, in order: those of
-// version 1 to 2 come first. Their version is entered behind each.
-//
-//go:embed migrations/*.sql
-var later embed.FS
-
-// scriptsAfter returns what brings the tables from a version, 0 for none, to SchemaVersion.
-func scriptsAfter(version int) (string, error) {
-	var scripts strings.Builder
-	if version == 0 {
-		scripts.WriteString(schema + accessTables)
-		version = 1
-	}
-
-	for v := version + 1; v <= SchemaVersion; v++ {
-		names, err := fs.Glob(later, fmt.Sprintf("migrations/%04d_*.sql", v))
-		if err != nil || len(names) != 1 {
-			return "", fmt.Errorf("migration to version %d: %d scripts (%w)", v, len(names), err)
-		}
-		script, err := later.ReadFile(names[0])
-		if err != nil {
-			return "", err
-		}
-		scripts.Write(script)
-		scripts.WriteString(tenantTables)
-		fmt.Fprintf(&scripts, "INSERT INTO robotmem.schema_versions VALUES (%d);\n", v)
-	}
-
-	return scripts.String(), nil
-}
-
 // LeastServer is the oldest version of PostgreSQL, as server_version_num has it.
-const LeastServer = 150000
+const LeastServer = postgres.LeastServer
 
 // IsURL reports whether a --db names a PostgreSQL server.
 func IsURL(db string) bool {
@@ -97,7 +45,7 @@ func IsURL(db string) bool {
 
 // Site is a PostgreSQL server with the tables of all tenants.
 type Site struct {
-	pool    *pgxpool.Pool
+	server  *postgres.Server
 	options Options
 	tokens  *lru.Cache[[sha256.Size]byte, knownToken]
 	limits  *lru.Cache[string, limits] // by tenant
@@ -108,22 +56,17 @@ type Site struct {
 // Invalid if an option is wrong.
 func Connect(ctx context.Context, url string, o Options) (*Site, error) {
 	o.Tenant, o.Patience = cmp.Or(o.Tenant, DefaultTenant), cmp.Or(o.Patience, defaultPatience)
-	pool, err := connect(ctx, url)
+	server, err := postgres.Connect(ctx, url)
 	if err != nil {
 		return nil, err
 	}
 
-	if err := migrate(ctx, pool, LeastServer); err != nil {
-		pool.Close()
-		return nil, err
-	}
-
-	s := &Site{pool: pool, options: o}
+	s := &Site{server: server, options: o}
 	// Fails only for a size below 1.
 	s.tokens, _ = lru.New[[sha256.Size]byte, knownToken](knownTokens)
 	s.limits, _ = lru.New[string, limits](knownTenants)
 	if err := s.claimPayloads(ctx); err != nil {
-		pool.Close()
+		server.Close()
 		return nil, err
 	}
 
@@ -131,7 +74,7 @@ func Connect(ctx context.Context, url string, o Options) (*Site, error) {
 }
 
 // Close closes the connections. The nodes of tenants are closed before.
-func (s *Site) Close() { s.pool.Close() }
+func (s *Site) Close() { s.server.Close() }
 
 // Node opens the memory of a tenant, which it makes if it is absent.
 func (s *Site) Node(ctx context.Context, tenant string) (*local.Node, error) {
@@ -139,9 +82,9 @@ func (s *Site) Node(ctx context.Context, tenant string) (*local.Node, error) {
 }
 
 func (s *Site) node(ctx context.Context, name string, closed func()) (*local.Node, error) {
-	tenant, err := tenantOf(ctx, s.pool, name)
+	tenant, err := s.server.MakeTenant(ctx, name)
 	if err != nil {
-		return nil, explained(err)
+		return nil, postgres.Explain(err)
 	}
 	payloads := s.folder(tenant)
 	if err := os.MkdirAll(payloads, 0o700); err != nil {
@@ -149,7 +92,7 @@ func (s *Site) node(ctx context.Context, name string, closed func()) (*local.Nod
 	}
 
 	return local.OpenOn(ctx, s.options.Options, func(group *store.Store, o *local.Options, _ func() *record.Builder) (store.Database, error) {
-		return newDatabase(s.pool, tenant, payloads, s.options.Patience, group, o.Logger, closed), nil
+		return s.server.Open(tenant, payloads, s.options.Patience, group, o.Logger, closed), nil
 	})
 }
 
@@ -167,136 +110,3 @@ func Open(ctx context.Context, url string, o Options) (*local.Node, error) {
 
 	return n, err
 }
-
-// connect opens the connections of a URL, to the server of several that takes writes.
-func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
-	c, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Invalid, "db", "is not the URL of a PostgreSQL server, such as postgres://robotmem@db1,db2/robotmem?sslmode=verify-full")
-	}
-
-	c.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
-	c.ConnConfig.RuntimeParams["search_path"] = "robotmem_tenant"
-	c.ConnConfig.RuntimeParams["application_name"] = "robotmem"
-	c.ConnConfig.RuntimeParams["timezone"] = "UTC"
-	// A plan is kept while the tables grow: it must not be that of empty ones.
-	c.ConnConfig.RuntimeParams["enable_seqscan"] = "off"
-	// It takes longer than any statement here.
-	c.ConnConfig.RuntimeParams["jit"] = "off"
-	c.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
-	c.ConnConfig.RuntimeParams["statement_timeout"] = "20s"
-	c.ConnConfig.RuntimeParams["lock_timeout"] = "15s"
-	c.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "60s"
-	c.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
-	c.ConnConfig.OnNotice = func(c *pgconn.PgConn, n *pgconn.Notice) {
-		if n.SeverityUnlocalized == "WARNING" {
-			c.CustomData()[warned] = n.Message
-		}
-	}
-	c.ConnConfig.ConnectTimeout = cmp.Or(c.ConnConfig.ConnectTimeout, connectTime)
-	c.PingTimeout = cmp.Or(c.PingTimeout, pingTime)
-	c.AfterConnect = actAsNode
-	pool, err := pgxpool.NewWithConfig(ctx, c)
-	if err != nil {
-		return nil, explained(err)
-	}
-
-	return pool, nil
-}
-
-// actAsNode takes the role for which row-level security holds, once the tables are made.
-func actAsNode(ctx context.Context, c *pgx.Conn) error {
-	above := false
-	err := c.QueryRow(ctx, `SELECT (rolsuper OR rolbypassrls) AND EXISTS (SELECT FROM pg_roles WHERE rolname = 'robotmem_node')
-		AND to_regclass('robotmem.schema_versions') IS NOT NULL FROM pg_roles WHERE rolname = current_user`).Scan(&above)
-	if err == nil && above {
-		_, err = c.Exec(ctx, "SET ROLE robotmem_node")
-	}
-
-	return err
-}
-
-// migrating is the key of the lock that nodes take to make the tables.
-const migrating = 0x726f626f746d656d
-
-// migrate makes the tables, or checks their version, on a server that is not older than leastServer.
-func migrate(ctx context.Context, pool *pgxpool.Pool, leastServer int) error {
-	c, err := pool.Acquire(ctx)
-	if err != nil {
-		return explained(err)
-	}
-
-	defer c.Release()
-	server := 0
-	if err := c.QueryRow(ctx, "SELECT current_setting('server_version_num')::int").Scan(&server); err != nil {
-		return explained(err)
-	}
-	if server < leastServer {
-		return robotmem.Errorf(robotmem.Unavailable, "db", "the server is PostgreSQL %d; robotmem needs %d or later", server/10000, leastServer/10000)
-	}
-
-	version, err := versionOf(ctx, c)
-	if err == nil && version < SchemaVersion {
-		err = pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
-			if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(migrating)); err != nil {
-				return err
-			}
-			if version, err = versionOf(ctx, c); err != nil || version >= SchemaVersion {
-				return err // another node was faster
-			}
-			scripts, err := scriptsAfter(version)
-			if err != nil {
-				return err
-			}
-			// A superuser acts as a node once there are tables, and a node may not make any.
-			_, err = tx.Conn().PgConn().Exec(ctx, "SET LOCAL ROLE NONE; "+scripts).ReadAll()
-
-			return err
-		})
-		if err == nil {
-			err = actAsNode(ctx, c.Conn())
-		}
-	}
-
-	if err != nil {
-		return explained(err)
-	}
-	if version > SchemaVersion {
-		return robotmem.Errorf(robotmem.Conflict, "db", "the database has schema version %d, this program knows up to %d; it was left as it is; install a newer robotmem", version, SchemaVersion)
-	}
-
-	return nil
-}
-
-// versionOf returns the version of the tables, 0 without any.
-func versionOf(ctx context.Context, c *pgxpool.Conn) (version int, err error) {
-	there := false
-	if err = c.QueryRow(ctx, "SELECT to_regclass('robotmem.schema_versions') IS NOT NULL").Scan(&there); err != nil || !there {
-		return 0, err
-	}
-	err = c.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM robotmem.schema_versions").Scan(&version)
-	return version, err
-}
-
-// tenantOf returns the id of a tenant, which it makes if it is absent.
-func tenantOf(ctx context.Context, pool *pgxpool.Pool, name string) (id int64, err error) {
-	err = pool.QueryRow(ctx, "SELECT id FROM robotmem.tenants WHERE name = $1", name).Scan(&id)
-	if !errors.Is(err, pgx.ErrNoRows) {
-		return id, err
-	}
-	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-		err := tx.QueryRow(ctx, "INSERT INTO robotmem.tenants(name) VALUES ($1) ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id", name).Scan(&id)
-		if err != nil {
-			return err
-		}
-		_, err = tx.Conn().PgConn().Exec(ctx, fmt.Sprintf(`SELECT set_config('robotmem.tenant', '%d', true);
-			INSERT INTO counters(name, value) VALUES ('changes', 0), ('feature_rules', 0), ('full_text', 0), ('purges', 0), ('recalls', 0), ('scrub', 0), ('zero_hits', 0)
-			ON CONFLICT DO NOTHING`, id)).ReadAll()
-
-		return err
-	})
-
-	return id, err
-}
-
-func isEOF(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/postgres/postgrestest"
 	"github.com/robotmem/robotmem-go/robotmem/mcp"
 	"github.com/robotmem/robotmem-go/web"
 )
@@ -50,7 +51,7 @@ func send(t *testing.T, secret, method, url, body string) (int, string) {
 
 // TestSiteOverHTTP: two nodes, two tenants, REST and MCP.
 func TestSiteOverHTTP(t *testing.T) {
-	url := newURL(t)
+	url := postgrestest.NewURL(t)
 	s, g := openSite(t, url)
 	there, g2 := openSite(t, url)
 	makeTenants(t, s, "north", "south")

@@ -1,15 +1,23 @@
 package fleet
 
 import (
+	"os"
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/postgres/postgrestest"
 )
 
 // Tables of an earlier version are brought to this one, with what they hold.
 func TestTablesOfVersion1(t *testing.T) {
-	url := newURL(t)
-	query(t, url, schema+accessTables)
+	url := postgrestest.NewURL(t)
+	for _, script := range []string{"schema.sql", "access.sql"} {
+		text, err := os.ReadFile("../internal/store/postgres/" + script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		query(t, url, string(text))
+	}
 	if v := query(t, url, "SELECT max(version) FROM robotmem.schema_versions"); v != "1" {
 		t.Fatalf("the scripts of version 1 make version %s", v)
 	}
@@ -20,8 +28,8 @@ func TestTablesOfVersion1(t *testing.T) {
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if v := query(t, url, "SELECT string_agg(version::text, ' ' ORDER BY version) FROM robotmem.schema_versions"); v != "1 2 3" {
-		t.Errorf("versions %q, want 1 to 3", v)
+	if v := query(t, url, "SELECT string_agg(version::text, ' ' ORDER BY version) FROM robotmem.schema_versions"); v != "1 2 3 4" {
+		t.Errorf("versions %q, want 1 to 4", v)
 	}
 
 	// The new tables have the fence of the others.

@@ -21,11 +21,9 @@ func (s *Site) claimPayloads(ctx context.Context) error {
 		return nil
 	}
 
-	id := ""
-	err := s.pool.QueryRow(ctx, `SELECT (SELECT system_identifier FROM pg_control_system())::text || '-' || oid::text
-		FROM pg_database WHERE datname = current_database()`).Scan(&id)
+	id, err := s.server.DatabaseID(ctx)
 	if err != nil {
-		return explained(err)
+		return err
 	}
 	if err := os.MkdirAll(s.options.Payloads, 0o700); err != nil {
 		return robotmem.Errorf(robotmem.Unavailable, "payloads", "the folder of large payloads cannot be made (%v)", err)

@@ -12,11 +12,12 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/postgres/postgrestest"
 )
 
 // Two databases do not share a folder of payloads, and what was there before it had an owner is not removed.
 func TestPayloadsAreOfOneDatabase(t *testing.T) {
-	dir, url := t.TempDir(), newURL(t)
+	dir, url := t.TempDir(), postgrestest.NewURL(t)
 	n, err := Open(t.Context(), url, Options{Payloads: dir})
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +28,7 @@ func TestPayloadsAreOfOneDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), newURL(t), Options{Payloads: dir}); !errors.Is(err, robotmem.Conflict) {
+	if _, err := Open(t.Context(), postgrestest.NewURL(t), Options{Payloads: dir}); !errors.Is(err, robotmem.Conflict) {
 		t.Fatalf("another database opens the folder: %v", err)
 	}
 	again, err := Open(t.Context(), url, Options{Payloads: dir}) // another node of the same
@@ -57,7 +58,7 @@ func TestPayloadsAreOfOneDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := Open(t.Context(), newURL(t), Options{Payloads: dir})
+	other, err := Open(t.Context(), postgrestest.NewURL(t), Options{Payloads: dir})
 	if err != nil {
 		t.Fatal(err)
 	}

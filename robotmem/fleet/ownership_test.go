@@ -9,6 +9,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/postgres/postgrestest"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -16,7 +17,7 @@ import (
 // has sent before. All tokens are of one collection.
 func TestARobotChangesNoMemoryOfAnotherOverSync(t *testing.T) {
 	t.Parallel()
-	s, g := openSite(t, newURL(t))
+	s, g := openSite(t, postgrestest.NewURL(t))
 	makeTenants(t, s, "north")
 	operator := asToken(t, s, "north", TokenSpec{Name: "op", Role: robotmem.RoleOperator})
 	owner, thief := asToken(t, s, "north", robotOf("arm-1", "cells")), asToken(t, s, "north", robotOf("arm-2", "cells"))

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strconv"
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/postgres"
 )
 
 // limits are the limits of a tenant as a node knows them for tokenLife.
@@ -26,14 +24,14 @@ func (s *Site) limitsOf(ctx context.Context, tenant string) (l limits, err error
 	if have, ok := s.limits.Get(tenant); ok && now.Before(have.until) {
 		return have, nil
 	}
-	err = s.pool.QueryRow(ctx, "SELECT id, max_memories, max_payload_bytes, max_requests_per_second FROM robotmem.tenants WHERE name = $1", tenant).Scan(
-		&l.tenant, &l.Memories, &l.PayloadBytes, &l.RequestsPerSecond)
-	if errors.Is(err, pgx.ErrNoRows) {
+	r, err := s.server.TenantNamed(ctx, tenant)
+	if errors.Is(err, postgres.ErrNone) {
 		return l, robotmem.Errorf(robotmem.Forbidden, "tenant", "there is no tenant %.100q; robotmem fleet tenant create makes one", tenant)
 	}
 	if err != nil {
-		return l, explained(err)
+		return l, err
 	}
+	l.tenant, l.Limits = r.ID, limitsIn(r)
 	l.until = now.Add(tokenLife)
 	s.limits.Add(tenant, l)
 
@@ -68,15 +66,11 @@ func (u *usage) current(ctx context.Context, s *Site, tenant int64) error {
 	if began.Before(u.until) {
 		return nil
 	}
-	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SELECT set_config('robotmem.tenant', $1, true)", strconv.FormatInt(tenant, 10)); err != nil {
-			return err
-		}
-		return tx.QueryRow(ctx, "SELECT (SELECT count(*) FROM memories), (SELECT coalesce(sum(bytes), 0)::bigint FROM payloads)").Scan(&u.memories, &u.bytes)
-	})
+	memories, bytes, err := s.server.Usage(ctx, tenant)
 	if err != nil {
-		return explained(err)
+		return err
 	}
+	u.memories, u.bytes = memories, bytes
 	u.until = began.Add(max(tokenLife, countShare*time.Since(began)))
 
 	return nil

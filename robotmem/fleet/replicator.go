@@ -527,7 +527,7 @@ func (copies) Stored(*store.Tx, *store.ImportRecord, int64, store.Decision) erro
 func (r *Replicator) bound(ctx context.Context) error {
 	var ids []int64
 	err := r.node.Store.Read(ctx, func(c *store.Conn) error {
-		return c.Query("SELECT id FROM memories WHERE tool = ? AND status = 'active' ORDER BY observed_at DESC, id DESC LIMIT -1 OFFSET ?", []any{toolFleet, r.peer.Limit}, func(s store.Row) error {
+		return c.Query(store.FleetMemoriesBeyond, []any{toolFleet, r.peer.Limit}, func(s store.Row) error {
 			ids = append(ids, s.ColumnInt64(0))
 			return nil
 		})

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/postgres/postgrestest"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -26,7 +27,7 @@ func (dockFirst) Rerank(_ context.Context, _ string, texts []string) ([]float64,
 // A memory on a server is reranked as one in a file.
 func TestRerankOnAServer(t *testing.T) {
 	t.Parallel()
-	n := openTest(t, newURL(t), Options{Options: local.Options{Reranker: dockFirst{}}})
+	n := openTest(t, postgrestest.NewURL(t), Options{Options: local.Options{Reranker: dockFirst{}}})
 	for _, text := range []string{"a battery charges", "the battery charges at the dock, which is in bay four beside the door"} {
 		if _, err := n.Learn(t.Context(), &robotmem.LearnRequest{Insight: text}); err != nil {
 			t.Fatal(err, causeOf(err))

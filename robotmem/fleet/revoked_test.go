@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/postgres/postgrestest"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/web"
 )
@@ -20,7 +21,7 @@ import (
 // token the rest follows, and nothing is there twice.
 func TestATokenIsRevokedInTheMiddleOfASync(t *testing.T) {
 	t.Parallel()
-	site, err := Connect(t.Context(), newURL(t), Options{Options: local.Options{Location: time.UTC}, Payloads: t.TempDir()})
+	site, err := Connect(t.Context(), postgrestest.NewURL(t), Options{Options: local.Options{Location: time.UTC}, Payloads: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

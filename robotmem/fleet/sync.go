@@ -124,7 +124,7 @@ func Receive(ctx context.Context, n *local.Node, p *Push) (*Ack, error) {
 	ack.Memories = report.Memories
 
 	return ack, n.Store.Write(ctx, func(tx *store.Tx) error {
-		return tx.Exec("UPDATE replicas SET upto = max(upto, ?), seen_at = ? WHERE replica = ?", p.Upto, store.FormatTime(tx.Now), p.Replica)
+		return tx.Exec(store.AdvanceReplica, p.Upto, store.FormatTime(tx.Now), p.Replica)
 	})
 }
 
@@ -235,7 +235,7 @@ func ownLinks(ctx context.Context, n *local.Node, p *Push) (own []archive.Link, 
 // ownerOf returns the id of a memory, 0 without one, and fails if it is not the caller's.
 func ownerOf(c *store.Conn, caller robotmem.Caller, uid string) (id int64, err error) {
 	robot, collection := "", ""
-	_, err = c.One("SELECT id, robot, collection FROM memories WHERE uid = ?", []any{uid}, func(r store.Row) {
+	_, err = c.One(store.OriginOfMemory, []any{uid}, func(r store.Row) {
 		id, robot, collection = r.ColumnInt64(0), r.ColumnText(1), r.ColumnText(2)
 	})
 	if err != nil || id == 0 {
@@ -248,7 +248,7 @@ func ownerOf(c *store.Conn, caller robotmem.Caller, uid string) (id int64, err e
 // knowReplica registers the memory of a robot. A token of a robot does not speak for the memory of another.
 func knowReplica(tx *store.Tx, c robotmem.Caller, p *Push) error {
 	before := p.Robot
-	_, err := tx.One("SELECT robot FROM replicas WHERE replica = ?", []any{p.Replica}, func(r store.Row) { before = r.ColumnText(0) })
+	_, err := tx.One(store.RobotOfReplica, []any{p.Replica}, func(r store.Row) { before = r.ColumnText(0) })
 	if err != nil {
 		return err
 	}
@@ -257,7 +257,7 @@ func knowReplica(tx *store.Tx, c robotmem.Caller, p *Push) error {
 	}
 
 	other := ""
-	_, err = tx.One("SELECT replica FROM replicas WHERE robot = ?", []any{p.Robot}, func(r store.Row) { other = r.ColumnText(0) })
+	_, err = tx.One(store.ReplicaOfRobot, []any{p.Robot}, func(r store.Row) { other = r.ColumnText(0) })
 	if err != nil || other == p.Replica {
 		return err
 	}
@@ -267,7 +267,7 @@ func knowReplica(tx *store.Tx, c robotmem.Caller, p *Push) error {
 
 	now := store.FormatTime(tx.Now)
 
-	return tx.Exec("INSERT INTO replicas(replica, robot, joined_at, seen_at, upto) VALUES (?,?,?,?,0) ON CONFLICT(replica) DO UPDATE SET robot = excluded.robot", p.Replica, p.Robot, now, now)
+	return tx.Exec(store.PutReplica, p.Replica, p.Robot, now, now)
 }
 
 // Hello is what a robot asks before it sends.
@@ -291,14 +291,14 @@ func Greet(ctx context.Context, n *local.Node, h *Hello) (w *Welcome, err error)
 	w = &Welcome{}
 	err = n.Store.Write(ctx, func(tx *store.Tx) error {
 		if h.Replace {
-			if err := tx.Exec("DELETE FROM replicas WHERE robot = ? AND replica <> ?", h.Robot, h.Replica); err != nil {
+			if err := tx.Exec(store.DeleteOtherReplicas, h.Robot, h.Replica); err != nil {
 				return err
 			}
 		}
 		if err := knowReplica(tx, robotmem.CallerOf(ctx), &Push{Replica: h.Replica, Robot: h.Robot}); err != nil {
 			return err
 		}
-		w.Upto, err = tx.Number("SELECT upto FROM replicas WHERE replica = ?", h.Replica)
+		w.Upto, err = tx.Number(store.UptoOfReplica, h.Replica)
 
 		return err
 	})
@@ -332,7 +332,7 @@ func (a *arrival) purge(ctx context.Context, n *local.Node, uid string) error {
 		if id, err = ownerOf(c, a.caller, uid); err != nil || id == 0 {
 			return err
 		}
-		sent, err := c.Number("SELECT count(*) FROM arrivals WHERE uid = ? AND replica = ?", uid, a.push.Replica)
+		sent, err := c.Number(store.CountArrivals, uid, a.push.Replica)
 		if sent == 0 {
 			id = 0
 		}
@@ -427,7 +427,7 @@ func (a *arrival) Decide(tx *store.Tx, r *store.ImportRecord, known *store.Archi
 	}
 
 	var last lastArrival
-	found, err := tx.One("SELECT counter, theirs, ours FROM arrivals WHERE uid = ? AND replica = ?", []any{r.UID, a.push.Replica}, func(s store.Row) {
+	found, err := tx.One(store.LastArrival, []any{r.UID, a.push.Replica}, func(s store.Row) {
 		last = lastArrival{s.ColumnInt64(0), s.ColumnBlob(1, nil), s.ColumnBlob(2, nil)}
 	})
 	if err != nil {
@@ -467,7 +467,7 @@ func (a *arrival) Stored(tx *store.Tx, r *store.ImportRecord, id int64, v store.
 	ours := said
 	if v == store.ImportKeep || v == store.ImportSame {
 		// What the site has is not what the robot says: its next change is compared with that.
-		_, err := tx.One("SELECT ours FROM arrivals WHERE uid = ? AND replica = ?", []any{r.UID, a.push.Replica}, func(s store.Row) { ours = s.ColumnBlob(0, nil) })
+		_, err := tx.One(store.LastArrival, []any{r.UID, a.push.Replica}, func(s store.Row) { ours = s.ColumnBlob(2, nil) })
 		if err != nil {
 			return err
 		}
@@ -487,9 +487,7 @@ func (a *arrival) Stored(tx *store.Tx, r *store.ImportRecord, id int64, v store.
 		}
 	}
 
-	return tx.Exec(`INSERT INTO arrivals(uid, replica, counter, theirs, ours) VALUES (?,?,?,?,?)
-		ON CONFLICT(uid, replica) DO UPDATE SET counter = excluded.counter, theirs = excluded.theirs, ours = excluded.ours
-		WHERE arrivals.counter <= excluded.counter`,
+	return tx.Exec(store.PutArrival,
 		r.UID, a.push.Replica, a.counters[r.UID], said, ours)
 }
 
@@ -555,7 +553,7 @@ func Give(ctx context.Context, n *local.Node, p *Pull) (*Learnt, error) {
 				return nil
 			}
 
-			own, err := c.Number("SELECT count(*) FROM arrivals WHERE uid = ? AND replica = ?", a.UID, p.Replica)
+			own, err := c.Number(store.CountArrivals, a.UID, p.Replica)
 			if err != nil || own > 0 {
 				return err
 			}

@@ -19,6 +19,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/postgres/postgrestest"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 	"github.com/robotmem/robotmem-go/web"
@@ -33,7 +34,7 @@ type testSite struct {
 
 func newSite(t *testing.T) *testSite {
 	t.Helper()
-	s := &testSite{Node: openTest(t, newURL(t), Options{})}
+	s := &testSite{Node: openTest(t, postgrestest.NewURL(t), Options{})}
 	handler := web.NewServer(s.Node, web.Options{Fleet: Handler(alone(s.Node))}).Handler
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.away.Load() {
@@ -134,7 +135,7 @@ func named(t *testing.T, n *local.Node, text string) *robotmem.Memory {
 func TestRobotsWriteWhileTheSiteIsAway(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
-	needServer(t)
+	postgrestest.Need(t)
 	robots, writes := rounds.Of(4, 20), rounds.Of(100, 1000)
 	s := newSite(t)
 	s.away.Store(true)

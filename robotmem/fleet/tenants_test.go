@@ -9,11 +9,12 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/postgres/postgrestest"
 )
 
 // A tenant that is dropped leaves nothing, and takes nothing of another.
 func TestDropTenant(t *testing.T) {
-	url := newURL(t)
+	url := postgrestest.NewURL(t)
 	s, err := Connect(t.Context(), url, Options{Payloads: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -69,15 +70,15 @@ func TestDropTenant(t *testing.T) {
 // An error of a statement that waits is not lost: nothing of the job is acknowledged, and the next
 // one is not harmed.
 func TestWaitingStatementFails(t *testing.T) {
-	n := openTest(t, newURL(t), Options{})
+	n := openTest(t, postgrestest.NewURL(t), Options{})
 	learnt := make(chan error, 1)
 	go func() {
 		_, err := n.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the door of bay 4 sticks"})
 		learnt <- err
 	}()
 	err := n.Store.Database.Write(t.Context(), func(c store.SQL) error {
-		const tag = "INSERT INTO memory_tags(memory_id, tag, source) VALUES (?,?,?)"
-		return errors.Join(c.Exec(tag, 7, "a", "user"), c.Exec(tag, 7, "a", "user"))
+		add := func() error { return c.Exec(store.InsertOrigin, "default", "bay 4", int64(7)) }
+		return errors.Join(add(), add())
 	})
 	if err == nil {
 		t.Error("a job whose last statement fails was acknowledged")

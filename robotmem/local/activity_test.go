@@ -9,6 +9,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 )
 
 // Four days of a robot, with a new node each day: the buckets count the memories stored
@@ -121,7 +122,7 @@ func TestRecallsInNoCollectionTakeOneRow(t *testing.T) {
 	e.counters.flush(t.Context(), e)
 	var rows int64
 	if err := e.Store.Read(t.Context(), func(c *store.Conn) (err error) {
-		rows, err = c.Number("SELECT count(*) FROM recall_hours")
+		rows, err = sqlite.FileOf(c).Number("SELECT count(*) FROM recall_hours")
 		return err
 	}); err != nil || rows > 8 { // four, or twice that when the hour ends meanwhile
 		t.Errorf("%d rows, %v, of three collections and what is none", rows, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 )
 
 // The cached scopes equal the result of a scan of all rows, whatever is stored,
@@ -133,7 +134,7 @@ func TestDamagedSnapshotIsNotUsed(t *testing.T) {
 			if err := e.Store.SaveSnapshot(t.Context(), store.ColumnsSnapshot, e.index.Columns.Revision, 0, e.index.Columns.Freeze().Write); err != nil {
 				t.Fatal(err)
 			}
-			if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec(damage) }); err != nil {
+			if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return sqlite.FileOf(tx.Conn).Exec(damage) }); err != nil {
 				t.Fatal(err)
 			}
 			fresh := &index.Columns{}

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 )
 
 // Two connections that read the vectors of one recall give what its own snapshot has, each once,
@@ -58,7 +60,7 @@ func TestVectorsReadByTwoConnections(t *testing.T) {
 		}
 		embedded(t, e)
 		err = e.Store.Write(t.Context(), func(tx *store.Tx) error {
-			return tx.Exec("DELETE FROM " + m.Table() + " WHERE memory_id % 9 = 2")
+			return sqlite.FileOf(tx.Conn).Exec("DELETE FROM vectors_" + strconv.FormatInt(m.ID, 10) + " WHERE memory_id % 9 = 2")
 		})
 		if err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 )
 
 // damaged returns a node with four facts; a column of the second one is changed directly
@@ -33,7 +34,7 @@ func damaged(t *testing.T, column, value string) *Node {
 
 func change(t *testing.T, n *Node, sql string, args ...any) {
 	t.Helper()
-	if err := n.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec(sql, args...) }); err != nil {
+	if err := n.Store.Write(t.Context(), func(tx *store.Tx) error { return sqlite.FileOf(tx.Conn).Exec(sql, args...) }); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
@@ -62,9 +64,9 @@ func TestDoctorFindsWhatDiffersInMemory(t *testing.T) {
 		{"vectors", func() { // of length 1, with one sign changed
 			err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
 				var raw []byte
-				_, err := tx.One("SELECT vector FROM vectors_1 WHERE memory_id = 5", nil, func(s store.Row) { raw = s.ColumnBlob(0, nil) })
+				_, err := sqlite.FileOf(tx.Conn).One("SELECT vector FROM vectors_1 WHERE memory_id = 5", nil, func(s store.Row) { raw = s.ColumnBlob(0, nil) })
 				raw[3] ^= 0x80
-				return errors.Join(err, tx.Exec("UPDATE vectors_1 SET vector = ? WHERE memory_id = 5", raw))
+				return errors.Join(err, sqlite.FileOf(tx.Conn).Exec("UPDATE vectors_1 SET vector = ? WHERE memory_id = 5", raw))
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -85,7 +87,7 @@ func TestListWithoutSequence(t *testing.T) {
 	t.Parallel()
 	e := openTest(t, Options{})
 	learnAll(t, e, "the gripper slips", "the dock is wet")
-	err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("DELETE FROM sqlite_sequence") })
+	err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return sqlite.FileOf(tx.Conn).Exec("DELETE FROM sqlite_sequence") })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +126,7 @@ func TestNearestVectorsAreThoseOfSQL(t *testing.T) {
 			got = append(got, h.ID)
 		}
 		if err == nil {
-			want, err = c.IDs("SELECT memory_id FROM "+m.Table()+" WHERE vector IS NOT NULL ORDER BY vec1_cos_distance(vector_float32(vector), ?), 1 LIMIT ?", raw, 10)
+			want, err = sqlite.FileOf(c).IDs("SELECT memory_id FROM vectors_"+strconv.FormatInt(m.ID, 10)+" WHERE vector IS NOT NULL ORDER BY vec1_cos_distance(vector_float32(vector), ?), 1 LIMIT ?", raw, 10)
 		}
 		return err
 	})

@@ -69,7 +69,7 @@ func (e *exporting) run(ctx context.Context, sink archive.Sink) error {
 		}
 	}
 
-	schema, err := e.c.Number("PRAGMA user_version")
+	schema, err := e.c.Number(store.SchemaVersion)
 	if err != nil {
 		return err
 	}

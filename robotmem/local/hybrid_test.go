@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/embeddings"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 )
 
 // wordEmbedder adds random vectors of the words (random indexing): texts with the same
@@ -211,7 +213,7 @@ func TestUpdatedTextIsNotFoundByItsOldMeaning(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		n, err := c.Number("SELECT count(*) FROM " + m.Table() + " v JOIN memories m ON m.id = v.memory_id WHERE m.id = 1 AND m.version = 1")
+		n, err := sqlite.FileOf(c).Number("SELECT count(*) FROM vectors_" + strconv.FormatInt(m.ID, 10) + " v JOIN memories m ON m.id = v.memory_id WHERE m.id = 1 AND m.version = 1")
 		if n != 0 {
 			t.Error("the old text's vector is still there")
 		}
@@ -353,7 +355,7 @@ func TestReembed(t *testing.T) {
 		if len(all) != 1 || all[0].Name != "test:second" {
 			t.Errorf("models %+v", all)
 		}
-		tables, terr := c.Number("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name LIKE 'vectors\\_%' ESCAPE '\\'")
+		tables, terr := sqlite.FileOf(c).Number("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name LIKE 'vectors\\_%' ESCAPE '\\'")
 		if tables != 1 {
 			t.Errorf("%d tables of vectors", tables)
 		}

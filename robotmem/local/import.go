@@ -462,8 +462,8 @@ func (n *Node) replaceImported(tx *store.Tx, a *store.ImportRecord, known *store
 	}
 
 	err := errors.Join(
-		tx.Exec("DELETE FROM memory_tags WHERE memory_id = ?", known.ID),
-		tx.Exec("DELETE FROM versions WHERE memory_id = ?", known.ID),
+		tx.Exec(store.DeleteTags, known.ID),
+		tx.Exec(store.DeleteVersions, known.ID),
 		tx.Unevict(known.ID), tx.Audit(ch))
 	if err != nil {
 		return err

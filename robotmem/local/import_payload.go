@@ -91,7 +91,7 @@ func (n *Node) storePayloads(tx *store.Tx, p *importPart, stored map[int64]*stor
 	}
 
 	for sum, w := range p.payloads {
-		n, err := tx.Number("SELECT count(*) FROM memories WHERE perception_data = ? AND id NOT IN (SELECT memory_id FROM evictions WHERE NOT "+store.LostEviction+")", w.Sum[:])
+		n, err := tx.Number(store.CountLostNaming, w.Sum[:])
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 )
 
@@ -128,7 +129,9 @@ func TestRecallNamesAnIndexThatCannotBeLoaded(t *testing.T) {
 	t.Parallel()
 	e := openTest(t, Options{})
 	learnAll(t, e, "wet glass slips")
-	err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("ALTER TABLE memories RENAME COLUMN scope_files TO gone") })
+	err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
+		return sqlite.FileOf(tx.Conn).Exec("ALTER TABLE memories RENAME COLUMN scope_files TO gone")
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 )
 
 // trace returns a random walk of some channels as CSV.
@@ -269,7 +270,7 @@ func TestFeaturesOfOlderRulesAreMadeAnew(t *testing.T) {
 	waitComparable(t, e)
 	want := stored(e)
 	if err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
-		return errors.Join(tx.Exec("UPDATE features SET kind = 'trace/2/2', vector = x'00000000'"), tx.Exec("UPDATE counters SET value = value - 1 WHERE name = 'feature_rules'"))
+		return errors.Join(sqlite.FileOf(tx.Conn).Exec("UPDATE features SET kind = 'trace/2/2', vector = x'00000000'"), sqlite.FileOf(tx.Conn).Exec("UPDATE counters SET value = value - 1 WHERE name = 'feature_rules'"))
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -378,7 +379,7 @@ func TestDoctorNamesOtherFeatures(t *testing.T) {
 	}
 	for _, change := range []string{"", "kind = 'trace/v9/1'", "vector = zeroblob(length(vector))"} {
 		if change != "" {
-			if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("UPDATE features SET " + change) }); err != nil {
+			if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return sqlite.FileOf(tx.Conn).Exec("UPDATE features SET " + change) }); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -31,7 +31,7 @@ func TestMigrateLargeFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = c.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+	err = c.File.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
 		INSERT INTO memories(uid, collection, type, content, human_summary, context, category, content_hash, valid_from, observed_at, created_at, updated_at, revision)
 		SELECT 'u' || i, 'default', 'fact', 'fact ' || i || ' ' || hex(randomblob(180)), 'fact ' || i, '{}', 'code', randomblob(32), t, t, t, t, 1000 + i
 		FROM n, (SELECT '2026-01-01T00:00:00.000000000Z' AS t)`, rows)
@@ -100,20 +100,20 @@ func TestSignaturesOfOlderFiles(t *testing.T) {
 				if err := insertOldFact(c.Conn, id, o.content, nil); err != nil {
 					t.Fatal(err)
 				}
-				err := c.Exec("INSERT INTO signatures(group_key, seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b) VALUES (?,?,?,?,?,?,?,?)",
+				err := c.File.Exec("INSERT INTO signatures(group_key, seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b) VALUES (?,?,?,?,?,?,?,?)",
 					record.Hash64("default", "{}"), id, id, o.sig.Terms, o.sig.Numbers, o.sig.Skeleton, int64(o.sig.Sketch[0]), int64(o.sig.Sketch[1]))
 				if err != nil {
 					t.Fatal(err)
 				}
 			}
 			// More than one batch.
-			err = c.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+			err = c.File.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
 				INSERT INTO signatures(group_key, seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b) SELECT i, 5000 + i, 1000, 0, 0, 0, 0, 0 FROM n`)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if strings.Contains(name, "v6") { // the first version with checksums
-				if err := c.Exec("INSERT INTO counters VALUES ('unsealed', 1)"); err != nil {
+				if err := c.File.Exec("INSERT INTO counters VALUES ('unsealed', 1)"); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -133,7 +133,7 @@ func TestSignaturesOfOlderFiles(t *testing.T) {
 			}
 			signatures := func() (rows []string) {
 				err := e.Store.Read(t.Context(), func(c *store.Conn) error {
-					return c.Query("SELECT DISTINCT memory_id, sequence, terms, numbers, skeleton, sketch_a, sketch_b FROM signatures ORDER BY 1", nil, func(s store.Row) error {
+					return sqlite.FileOf(c).Query("SELECT DISTINCT memory_id, sequence, terms, numbers, skeleton, sketch_a, sketch_b FROM signatures ORDER BY 1", nil, func(s store.Row) error {
 						row := ""
 						for i := range 7 {
 							row += s.ColumnText(i) + " "

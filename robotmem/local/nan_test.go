@@ -2,10 +2,12 @@ package local
 
 import (
 	"math"
+	"strconv"
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
@@ -16,7 +18,7 @@ func damageVector(t *testing.T, e *Node, id int64, v []float32) {
 		if err != nil {
 			return err
 		}
-		return tx.Exec("UPDATE "+m.Table()+" SET vector = ? WHERE memory_id = ?", vector.Encode(v), id)
+		return sqlite.FileOf(tx.Conn).Exec("UPDATE vectors_"+strconv.FormatInt(m.ID, 10)+" SET vector = ? WHERE memory_id = ?", vector.Encode(v), id)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -25,6 +25,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 )
 
@@ -61,10 +62,10 @@ func savePayload(t *testing.T, e *Node, data []byte, edit func(*robotmem.SavePer
 func payloadRows(t *testing.T, e *Node) (rows, perceptions int64) {
 	t.Helper()
 	err := e.Store.Read(t.Context(), func(c *store.Conn) (err error) {
-		if rows, err = c.Number("SELECT count(*) FROM payloads"); err != nil {
+		if rows, err = sqlite.FileOf(c).Number("SELECT count(*) FROM payloads"); err != nil {
 			return err
 		}
-		perceptions, err = c.Number("SELECT count(*) FROM memories WHERE type = 'perception'")
+		perceptions, err = sqlite.FileOf(c).Number("SELECT count(*) FROM memories WHERE type = 'perception'")
 		return err
 	})
 	if err != nil {
@@ -173,7 +174,7 @@ func TestPayloadsAreStoredByTheirCodec(t *testing.T) {
 				if p, err = c.Payload(res.SHA256); err != nil || p == nil {
 					t.Fatal(p, err)
 				}
-				n, err := c.Number("SELECT stored FROM payloads WHERE sha256 = ?", p.Sum[:])
+				n, err := sqlite.FileOf(c).Number("SELECT stored FROM payloads WHERE sha256 = ?", p.Sum[:])
 				if less := n < int64(len(tt.data)); less != tt.saves {
 					t.Errorf("%d bytes are stored in %d", len(tt.data), n)
 				}
@@ -276,7 +277,7 @@ func flipped(t *testing.T, e *Node, hexSum string) {
 		t.Fatal(err)
 	}
 	err = e.Store.Write(t.Context(), func(tx *store.Tx) error {
-		return tx.Exec("UPDATE payloads SET data = substr(data, 1, 20) || CAST(char((unicode(substr(CAST(substr(data, 21, 1) AS TEXT), 1)) + 1) % 128) AS BLOB) || substr(data, 22) WHERE sha256 = ? AND data IS NOT NULL", sum)
+		return sqlite.FileOf(tx.Conn).Exec("UPDATE payloads SET data = substr(data, 1, 20) || CAST(char((unicode(substr(CAST(substr(data, 21, 1) AS TEXT), 1)) + 1) % 128) AS BLOB) || substr(data, 22) WHERE sha256 = ? AND data IS NOT NULL", sum)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -336,7 +337,9 @@ func TestDoctorFindsWhatIsLost(t *testing.T) {
 			}
 		}, "its bytes are not those that were saved"},
 		{"the row", noise(8, 4000), func(t *testing.T, e *Node, _ string) {
-			if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("DELETE FROM payloads WHERE bytes = 4000") }); err != nil {
+			if err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
+				return sqlite.FileOf(tx.Conn).Exec("DELETE FROM payloads WHERE bytes = 4000")
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}, "it is named nowhere"},
@@ -385,7 +388,7 @@ func TestWhatIsDamagedIsReplacedBySavingAgain(t *testing.T) {
 	row := func(change string) func(*testing.T, *Node, string) {
 		return func(t *testing.T, e *Node, _ string) {
 			t.Helper()
-			if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("UPDATE payloads SET " + change) }); err != nil {
+			if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return sqlite.FileOf(tx.Conn).Exec("UPDATE payloads SET " + change) }); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -444,7 +447,7 @@ func TestAFolderThatCannotBeReadIsReported(t *testing.T) {
 		t.Errorf("evicting: %v, want unavailable", err)
 	}
 	fillFullText(t, e)
-	if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("DELETE FROM memories_fts_content") }); err != nil {
+	if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return sqlite.FileOf(tx.Conn).Exec("DELETE FROM memories_fts_content") }); err != nil {
 		t.Fatal(err)
 	}
 	r, err := e.Repair(t.Context(), nil)
@@ -581,14 +584,14 @@ func TestAFailedCommitLeavesNoFile(t *testing.T) {
 	e := openTest(t, Options{})
 	kept := savePayload(t, e, noise(13, 400_000), nil)
 	if err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
-		return tx.Exec("CREATE TRIGGER refuse BEFORE INSERT ON payloads BEGIN SELECT RAISE(ABORT, 'no'); END")
+		return sqlite.FileOf(tx.Conn).Exec("CREATE TRIGGER refuse BEFORE INSERT ON payloads BEGIN SELECT RAISE(ABORT, 'no'); END")
 	}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := e.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "another one", DataBase64: noise(14, 400_000)}); err == nil {
 		t.Fatal("the trigger refuses nothing: the test tests nothing")
 	}
-	if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("DROP TRIGGER refuse") }); err != nil {
+	if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return sqlite.FileOf(tx.Conn).Exec("DROP TRIGGER refuse") }); err != nil {
 		t.Fatal(err)
 	}
 	if files, stray := folderFiles(t, e); files != 1 || len(stray) > 0 {

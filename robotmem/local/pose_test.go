@@ -8,6 +8,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 )
 
 func poseContext(pose map[string]any) robotmem.Object {
@@ -74,7 +75,7 @@ func TestAStoredContextIsPastTheCheckOfPoses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
-		err := tx.Exec(`UPDATE memories SET context = '{"spatial":{"pose":{"orientation":[0,0,1],"frame_id":3}}}' WHERE id = ?`, res.MemoryID)
+		err := sqlite.FileOf(tx.Conn).Exec(`UPDATE memories SET context = '{"spatial":{"pose":{"orientation":[0,0,1],"frame_id":3}}}' WHERE id = ?`, res.MemoryID)
 		return errors.Join(err, tx.UpdateChecksums())
 	}); err != nil {
 		t.Fatal(err)

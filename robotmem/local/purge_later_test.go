@@ -25,10 +25,10 @@ func TestPurgeIsFinishedLater(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := reader.Exec("BEGIN"); err != nil {
+	if err := reader.File.Exec("BEGIN"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := reader.Number("SELECT count(*) FROM memories"); err != nil {
+	if _, err := reader.File.Number("SELECT count(*) FROM memories"); err != nil {
 		t.Fatal(err)
 	}
 	res, err := e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: 1, Reason: "asked for", Purge: true})

@@ -63,10 +63,10 @@ func pythonFile(t *testing.T, more string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Exec("PRAGMA journal_mode=DELETE"); err != nil {
+	if err := c.File.Exec("PRAGMA journal_mode=DELETE"); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Exec(schema + more); err != nil {
+	if err := c.File.Exec(schema + more); err != nil {
 		t.Fatal(err)
 	}
 	vec := func(x float32) []byte {
@@ -85,11 +85,11 @@ func pythonFile(t *testing.T, more string) string {
 		{nil, "kitchen", "fact", "never lift the pot by its lid", nil, "[1, 2]", nil, nil, nil, "constraint", 0.95, 0.0, "invalidated", nil, nil, nil, 0, 0, nil, "2025-06-04T08:00:00+02:00", "2025-06-05T08:00:00+02:00"},
 		{nil, "kitchen", "fact", "", nil, nil, nil, nil, nil, "code", 0.9, 0.01, "active", nil, nil, nil, 0, 0, nil, "2025-06-04T08:00:00Z", "2025-06-05T08:00:00Z"},
 	} {
-		if err := c.Exec(insert, args...); err != nil {
+		if err := c.File.Exec(insert, args...); err != nil {
 			t.Fatal(err)
 		}
 	}
-	err = c.Exec(`INSERT INTO sessions(external_id, collection, context, status, client_type, created_at, updated_at)
+	err = c.File.Exec(`INSERT INTO sessions(external_id, collection, context, status, client_type, created_at, updated_at)
 			VALUES ('5c2cf9a5-8e3f-4f57-9a0e-4b8f3a4b1c2d', 'default', '{"task": "grasp"}', 'ended', 'mcp_direct', '2025-06-01T09:00:00', '2025-06-01T12:00:00');
 		INSERT INTO session_outcomes(session_id, score, created_at) VALUES ('5c2cf9a5-8e3f-4f57-9a0e-4b8f3a4b1c2d', 0.85, '2025-06-01T12:00:00');
 		INSERT INTO memory_tags VALUES (1, 'root_cause', 'auto'), (1, 'grasping', 'user'), (1, 'two words', 'user'), (3, 'observation', 'auto');
@@ -299,7 +299,7 @@ func TestPythonFileThatNeverEnds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := errors.Join(c.Exec("PRAGMA journal_mode=DELETE"), c.Exec("PRAGMA legacy_alter_table=ON;"+test.more), c.Close()); err != nil {
+			if err := errors.Join(c.File.Exec("PRAGMA journal_mode=DELETE"), c.File.Exec("PRAGMA legacy_alter_table=ON;"+test.more), c.Close()); err != nil {
 				t.Fatal(err)
 			}
 			if test.table != "" {

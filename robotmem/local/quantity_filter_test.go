@@ -445,10 +445,10 @@ func insertOldFact(c *store.Conn, id int64, text string, context robotmem.Object
 		}
 		raw = data
 	}
-	err := c.Exec(`INSERT INTO memories(id, uid, collection, type, content, human_summary, context, category, content_hash, valid_from, observed_at, created_at, updated_at, revision)
+	err := sqlite.FileOf(c).Exec(`INSERT INTO memories(id, uid, collection, type, content, human_summary, context, category, content_hash, valid_from, observed_at, created_at, updated_at, revision)
 		SELECT ?1, 'u' || ?1, 'default', 'fact', ?2, ?2, ?3, 'code', randomblob(16), t, t, t, t, ?1 FROM (SELECT '2026-01-01T00:00:00.000000000Z' AS t)`, id, text, raw)
 	if err != nil {
 		return err
 	}
-	return c.Exec("INSERT INTO memories_fts(rowid, content, human_summary, scope_files, scope_entities) VALUES (?, ?, '', '', '')", id, text)
+	return sqlite.FileOf(c).Exec("INSERT INTO memories_fts(rowid, content, human_summary, scope_files, scope_entities) VALUES (?, ?, '', '', '')", id, text)
 }

@@ -114,8 +114,8 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to files.
 	}
 
 	r := &maintenance.Recovery{
-		Tx:     &store.Tx{Conn: &store.Conn{SQL: c}, Now: o.Clock().UTC()},
-		Source: &store.Conn{SQL: source.Conn}, Report: &maintenance.RecoverReport{Doubtful: []int64{}, Torn: []string{}, Notes: []string{}},
+		Tx: &store.Tx{Conn: c.Tables().Conn, Now: o.Clock().UTC()}, File: c,
+		Source: source.Tables(), Report: &maintenance.RecoverReport{Doubtful: []int64{}, Torn: []string{}, Notes: []string{}},
 		From: store.PayloadFolder(from, o.Disk), To: store.PayloadFolder(to, o.Disk),
 	}
 	if err := errors.Join(r.Run(ctx), c.Close()); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 )
 
 func TestUpdatedPerceptionForgetsOldWords(t *testing.T) {
@@ -45,7 +46,7 @@ func TestRestoreIndexesTheSame(t *testing.T) {
 	show := func() (s string) {
 		fillFullText(t, e)
 		_ = e.Store.Read(t.Context(), func(c *store.Conn) error {
-			_, err := c.One("SELECT content || '|' || human_summary FROM memories_fts WHERE rowid = ?", []any{p.MemoryID}, func(st store.Row) { s = st.ColumnText(0) })
+			_, err := sqlite.FileOf(c).One("SELECT content || '|' || human_summary FROM memories_fts WHERE rowid = ?", []any{p.MemoryID}, func(st store.Row) { s = st.ColumnText(0) })
 			return err
 		})
 		return s
@@ -111,7 +112,7 @@ func TestDoctorSeesAndRepairs(t *testing.T) {
 			}
 			works("before")
 			fillFullText(t, e)
-			if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec(damage) }); err != nil {
+			if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return sqlite.FileOf(tx.Conn).Exec(damage) }); err != nil {
 				t.Skip(err)
 			}
 			d, err := e.Doctor(t.Context(), nil)

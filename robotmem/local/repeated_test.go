@@ -9,13 +9,14 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 func answersKept(t *testing.T, n *local.Node) (count int64) {
 	t.Helper()
 	err := n.Store.Read(t.Context(), func(c *store.Conn) (err error) {
-		count, err = c.Number("SELECT count(*) FROM requests")
+		count, err = sqlite.FileOf(c).Number("SELECT count(*) FROM requests")
 		return err
 	})
 	if err != nil {
@@ -82,7 +83,7 @@ func TestPurgeForgetsAnswers(t *testing.T) {
 	must(n.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: id, Reason: "asked for", Purge: true}))(t)
 	var answers []string
 	err := n.Store.Read(t.Context(), func(c *store.Conn) (err error) {
-		answers, err = c.Texts("SELECT answer FROM requests ORDER BY id")
+		answers, err = sqlite.FileOf(c).Texts("SELECT answer FROM requests ORDER BY id")
 		return err
 	})
 	if err != nil || len(answers) != 2 || answers[0] != "" || !strings.Contains(answers[1], `"memory_id":3,`) {

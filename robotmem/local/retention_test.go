@@ -16,6 +16,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 )
 
 // hoard returns a node with one perception of 300,000 bytes per tier, by the name of its
@@ -122,7 +123,7 @@ func everyRow(t *testing.T, e *Node) (rows []string) {
 			"SELECT id || status || revision || coalesce(hex(perception_data), '') FROM memories", "SELECT hex(sha256) || bytes FROM payloads",
 			"SELECT memory_id || kind FROM features", "SELECT memory_id || reason FROM evictions", "SELECT memory_id || change FROM versions",
 		} {
-			if err := c.Query(sql, nil, func(s store.Row) error {
+			if err := sqlite.FileOf(c).Query(sql, nil, func(s store.Row) error {
 				rows = append(rows, s.ColumnText(0))
 				return nil
 			}); err != nil {
@@ -439,11 +440,11 @@ func BenchmarkHoldings(b *testing.B) {
 func manyPerceptions(b *testing.B, e *Node, n int) {
 	b.Helper()
 	err := e.Store.Write(b.Context(), func(tx *store.Tx) error {
-		if err := tx.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+		if err := sqlite.FileOf(tx.Conn).Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
 			INSERT INTO payloads(sha256, bytes, codec, created_at, data, stored) SELECT unhex(printf('%064x', i)), 100, 'raw', '', zeroblob(100), 100 FROM n`, n); err != nil {
 			return err
 		}
-		return tx.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+		return sqlite.FileOf(tx.Conn).Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
 			INSERT INTO memories(uid, session_id, collection, type, content, human_summary, context, perception_type, perception_data, category, content_hash, valid_from, observed_at, created_at, updated_at, revision)
 			SELECT 'u' || i, CASE i % 4 WHEN 0 THEN 'long' END, 'default', 'perception', 'frame ' || i, 'frame ' || i, '{"task":{"success":true},"i":' || i || '}', 'visual', unhex(printf('%064x', i)), 'code', '', t, t, t, t, i
 			FROM (SELECT i, strftime('%Y-%m-%dT%H:%M:%S', '2026-01-01', '+' || i || ' minutes') || '.000000000Z' AS t FROM n)`, n)

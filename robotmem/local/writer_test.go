@@ -10,6 +10,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 )
 
 // Waiting callers share a commit, and one that fails does not affect the others.
@@ -109,7 +110,7 @@ func TestRepair(t *testing.T) {
 	} {
 		t.Run(damage, func(t *testing.T) {
 			fillFullText(t, e)
-			if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec(damage) }); err != nil {
+			if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return sqlite.FileOf(tx.Conn).Exec(damage) }); err != nil {
 				t.Fatal(err)
 			}
 			d, err := e.Doctor(t.Context(), nil)

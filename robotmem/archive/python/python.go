@@ -20,7 +20,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
-	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 )
 
@@ -96,7 +95,7 @@ func (p *Python) open(ctx context.Context, path string) error {
 		return err
 	}
 
-	is, err := isPython(p.c.Conn)
+	is, err := isPython(p.c.File)
 	if err != nil {
 		return err
 	}
@@ -137,12 +136,12 @@ func IsMemory(ctx context.Context, path string) (bool, error) {
 	if err != nil {
 		return false, robotmem.Wrap("import", err)
 	}
-	is, err := isPython(c.Conn)
+	is, err := isPython(c.File)
 
 	return is, robotmem.Wrap("import", errors.Join(err, c.Close()))
 }
 
-func isPython(c *store.Conn) (bool, error) {
+func isPython(c *sqlite.Conn) (bool, error) {
 	app, err := c.Number("PRAGMA application_id")
 	if err != nil || app != 0 {
 		return false, err

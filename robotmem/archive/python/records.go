@@ -39,7 +39,7 @@ func (p *Python) query(sql string, args []any, row func(store.Row) error) error 
 	defer p.c.SetInterrupt(p.c.SetInterrupt(ctx))
 	bytes := 0
 
-	err := p.c.Query(sql, args, func(s store.Row) error {
+	err := p.c.File.Query(sql, args, func(s store.Row) error {
 		bytes += rowBytes
 
 		for i := range s.ColumnCount() {

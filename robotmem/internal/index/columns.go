@@ -337,11 +337,12 @@ func (r *Columns) load(c *store.Conn, after int64) error {
 
 	var changed []int64
 
-	const columns = `m.id, m.revision, collection, session_id, category, type, perception_type, status, confidence, decay_rate,
-		observed_at, coalesce(last_accessed, created_at), created_at, valid_from,
-		CASE WHEN instr(context, 'sim_or_real') > 0 AND json_valid(context) THEN json_extract(context, '$.env.sim_or_real') = 'real' END, context,
-		auto_tags, (SELECT group_concat(tag, char(31)) FROM memory_tags t WHERE t.memory_id = m.id), ` + store.OwnOutcome + `, uses, successes, sightings`
-	f, err := c.EachChanged(columns, "", after, 0, func(s store.Row) error {
+	// All rows are read in the order of the table; the index on revision would give them in a random order.
+	rows := store.Changes{All: store.ChangedColumns, One: store.ColumnsOf}
+	if after == 0 {
+		rows.All = store.AllColumns
+	}
+	f, err := c.EachChanged(rows, after, 0, func(s store.Row) error {
 		id := s.ColumnInt64(0)
 		r.set(id, packedRow{
 			Created: store.ParseNano(s.ColumnRawText(12)), Observed: store.ParseNano(s.ColumnRawText(10)),

@@ -215,7 +215,7 @@ func scanContexts(c *store.Conn, sets []*contextSet, mu sync.Locker) error {
 
 		ids, texts = ids[:0], texts[:0]
 	}
-	_, err := c.EachChanged("m.id, m.revision, m.context", "", 0, 0, func(s store.Row) error {
+	_, err := c.EachChanged(store.Changes{All: store.AllContexts, One: store.ContextAtRevision}, 0, 0, func(s store.Row) error {
 		ids = append(ids, s.ColumnInt64(0))
 		texts = append(texts, s.ColumnText(2))
 		if len(ids) == most {

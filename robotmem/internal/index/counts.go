@@ -48,7 +48,7 @@ func Collections(c *store.Conn, r *Columns) ([]admin.CollectionCount, error) {
 		}
 		counts[text(row.Collection)] = n
 	})
-	err := c.Query("SELECT collection, count(*) FROM sessions GROUP BY collection", nil, func(s store.Row) error {
+	err := c.Query(store.SessionsByCollection, nil, func(s store.Row) error {
 		n := counts[s.ColumnText(0)]
 		n.Sessions = s.ColumnInt64(1)
 		counts[s.ColumnText(0)] = n

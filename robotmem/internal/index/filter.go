@@ -54,7 +54,7 @@ func (x *Index) withSightings(c *store.Conn, set *bitset.BitSet, b Selection) (*
 
 // withinSnapshot removes the memories from a set that are newer than the snapshot of c.
 func withinSnapshot(c *store.Conn, set *bitset.BitSet) (*bitset.BitSet, error) {
-	last, err := c.Number("SELECT max(id) FROM memories")
+	last, err := c.Number(store.LastMemoryID)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (x *Index) narrowEach(c *store.Conn, condition *filter.Condition, base *bit
 
 	for id, ok := base.NextSet(0); ok; id, ok = base.NextSet(id + 1) {
 		context := ""
-		found, err := c.One("SELECT context FROM memories WHERE id = ?", []any{int64(id)},
+		found, err := c.One(store.ContextOf, []any{int64(id)},
 			func(s store.Row) { context = s.ColumnText(0) })
 		if m := x.Columns.view(int(id), context, now); found && m != nil {
 			m.EpisodeOutcome = episodes[m.SessionID]

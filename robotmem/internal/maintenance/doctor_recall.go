@@ -49,7 +49,7 @@ func (mt *Maintainer) ExaminePostings(c *store.Conn, d *admin.DoctorResponse) er
 	}
 
 	// Whether the index has moved on is asked after its texts were counted, because recalls may update it at any time.
-	rows, err := c.Number("SELECT count(*) FROM memories WHERE status = 'active'")
+	rows, err := c.Number(store.CountActive)
 	have := index.Stats(lexical.All).Rows
 
 	moved, merr := mt.Index.Postings.MovedOn(c)
@@ -101,7 +101,7 @@ func (mt *Maintainer) examineEmbedder(c *store.Conn, d *admin.DoctorResponse) er
 		return nil
 	}
 
-	refused, err := c.Number("SELECT count(*) FROM " + m.Table() + " WHERE vector IS NULL")
+	refused, err := c.Number(store.CountRefused.Of(&m))
 	damaged, derr := c.DamagedVectors(&m)
 	backlog, berr := c.Backlog(&m)
 	if err := errors.Join(err, derr, berr); err != nil {
@@ -165,7 +165,7 @@ func (mt *Maintainer) examineCodes(c *store.Conn, d *admin.DoctorResponse) error
 		return nil
 	}
 
-	stored, err := c.Number("SELECT count(*) FROM " + m.Table() + " WHERE vector IS NOT NULL")
+	stored, err := c.Number(store.CountVectors.Of(&m))
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
-	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
@@ -20,31 +19,30 @@ const repairRemedy = "run: robotmem doctor --repair"
 // indexCheck compares one index with the tables: both queries return counts that must be zero.
 type indexCheck struct {
 	name           string
-	missing, extra string
-	ofFile         bool // only a file has this index
+	missing, extra store.Query // missing is the zero Query for an index that has an entry only where it is needed
+	ofFile         bool        // only a file has this index
 }
 
-const fullTextUpto = "(" + store.FullTextUpto + ")"
-
-// indexChecks are cheap enough to run beside a working robot: each is one walk over ids.
+// indexChecks are cheap enough to run beside a working robot: each is one walk over ids. The memories that changed
+// since the revision of the full-text index are still to come.
 var indexChecks = []indexCheck{
-	{"full-text index", // the memories that changed since its revision are still to come
-		"SELECT count(*) FROM memories WHERE status = 'active' AND revision <= " + fullTextUpto +
-			" AND id NOT IN (SELECT id FROM memories_fts_content)",
-		"SELECT count(*) FROM memories_fts_content WHERE id NOT IN (SELECT id FROM memories WHERE status = 'active' " +
-			"OR revision > " + fullTextUpto + ")", true},
-	{"duplicate signatures",
-		"SELECT count(*) FROM memories WHERE type = 'fact' AND id NOT IN (SELECT memory_id FROM signatures)",
-		"SELECT count(*) FROM signatures WHERE memory_id NOT IN (SELECT id FROM memories)", false},
-	{"tags",
-		"SELECT 0",
-		"SELECT count(*) FROM memory_tags WHERE memory_id NOT IN (SELECT id FROM memories)", false},
+	{"full-text index", store.CountMissingFullText, store.CountExtraFullText, true},
+	{"duplicate signatures", store.CountMissingSignatures, store.CountExtraSignatures, false},
+	{"tags", store.Query{}, store.CountExtraTags, false},
 }
 
 func (ic indexCheck) run(c *store.Conn, d *admin.DoctorResponse) error {
-	missing, err := c.Number(ic.missing)
-	extra, xerr := c.Number(ic.extra)
-	if err := errors.Join(err, xerr); err != nil {
+	missing := int64(0)
+	if ic.missing != (store.Query{}) {
+		n, err := c.Number(ic.missing)
+		if err != nil {
+			return err
+		}
+		missing = n
+	}
+
+	extra, err := c.Number(ic.extra)
+	if err != nil {
 		return err
 	}
 	if missing+extra == 0 {
@@ -59,7 +57,7 @@ func (ic indexCheck) run(c *store.Conn, d *admin.DoctorResponse) error {
 
 // rebuild builds every index from the tables and lists the indexes.
 func (mt *Maintainer) rebuild(tx *store.Tx, m *progress.Meter) ([]string, error) {
-	ids, err := tx.IDs("SELECT id FROM memories ORDER BY id")
+	ids, err := tx.IDs(store.AllMemoryIDs)
 	if err == nil {
 		m.Stage("rebuilding the indexes", "memories", int64(len(ids)))
 		err = emptyIndexes(tx)
@@ -110,14 +108,10 @@ func (mt *Maintainer) rebuild(tx *store.Tx, m *progress.Meter) ([]string, error)
 // emptyIndexes removes the entries that rebuild makes. It drops the full-text index, because a damaged
 // one cannot be emptied.
 func emptyIndexes(tx *store.Tx) error {
-	for _, sql := range []string{
-		"DROP TABLE IF EXISTS memories_fts",
-		sqlite.CreateFTS(),
-		"INSERT INTO counters(name, value) VALUES ('full_text', 0) ON CONFLICT(name) DO UPDATE SET value = 0",
-		"DELETE FROM signatures",
-		"DELETE FROM memory_tags WHERE source = 'auto' OR memory_id NOT IN (SELECT id FROM memories)",
+	for _, q := range []store.Query{
+		store.DropFullText, store.CreateFullText, store.ResetFullText, store.DeleteAllSignatures, store.DeleteDerivedTags,
 	} {
-		if err := tx.Exec(sql); err != nil {
+		if err := tx.Exec(q); err != nil {
 			return err
 		}
 	}
@@ -144,7 +138,7 @@ const sampleSize = 500
 // examineContents compares the index entries of some memories, spread over the file,
 // or of all, with what they should be.
 func (mt *Maintainer) examineContents(ctx context.Context, c *store.Conn, d *admin.DoctorResponse, deep bool) error {
-	ids, err := c.IDs("SELECT id FROM memories WHERE status = 'active' ORDER BY id")
+	ids, err := c.IDs(store.ActiveMemoryIDs)
 	if err != nil {
 		return err
 	}
@@ -212,8 +206,7 @@ func (mt *Maintainer) sameIndexes(c *store.Conn, m *robotmem.Memory) (bool, erro
 
 	if mt.Store.InFile() {
 		words := record.Words(m.Type, m.Content, m.Summary, nil, nil)
-		found, err := c.Number("SELECT (SELECT revision FROM memories WHERE id = ?1) > "+fullTextUpto+
-			" OR EXISTS (SELECT 1 FROM memories_fts WHERE rowid = ?1 AND content = ?2 AND human_summary = ?3)",
+		found, err := c.Number(store.SameFullText,
 			m.MemoryID, strings.Join(words[0], " "), strings.Join(words[1], " "))
 		if err != nil || found != 1 {
 			return false, err
@@ -222,8 +215,7 @@ func (mt *Maintainer) sameIndexes(c *store.Conn, m *robotmem.Memory) (bool, erro
 
 	if m.Type == "fact" {
 		sig := rec.Signature
-		n, err := c.Number("SELECT count(*) FROM signatures WHERE group_key = ? AND memory_id = ? AND sequence = ? "+
-			"AND numbers = ? AND skeleton = ? AND sketch_a = ? AND sketch_b = ?",
+		n, err := c.Number(store.CountEqualSignatures,
 			rec.GroupKey(), m.MemoryID, sig.Sequence, sig.Numbers, sig.Skeleton, int64(sig.Sketch[0]), int64(sig.Sketch[1]))
 		if err != nil || n != 1 {
 			return false, err

@@ -30,17 +30,12 @@ const (
 	namedLost = 20
 )
 
-// wantedPayloads are the payloads that an active memory names.
-const wantedPayloads = `SELECT p.sha256, p.bytes, p.codec, p.data FROM payloads p
-	WHERE EXISTS (SELECT 1 FROM memories m WHERE m.perception_data = p.sha256 AND m.status = 'active')`
-
 // lostPayloads returns the payloads that are missing or damaged, by SHA-256, each with the
 // reason. It looks for all payloads, and reads up to budget bytes of them.
 func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget int64) (lost map[string]string,
 	verified int64, err error) {
 	lost = map[string]string{}
-	err = c.Query(`SELECT DISTINCT hex(perception_data) FROM memories WHERE perception_data IS NOT NULL AND status = 'active'
-			AND perception_data NOT IN (SELECT sha256 FROM payloads) AND id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s store.Row) error {
+	err = c.Query(store.UnnamedPayloads, nil, func(s store.Row) error {
 		lost[strings.ToLower(s.ColumnText(0))] = "it is named nowhere"
 		return nil
 	})
@@ -50,7 +45,7 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 
 	m := progress.Of(ctx)
 	if m != nil {
-		total, err := c.Number("SELECT coalesce(sum(p.bytes), 0) FROM (" + wantedPayloads + ") p")
+		total, err := c.Number(store.SumWantedPayloads)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -59,7 +54,7 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 
 	// The buffer is never nil, because a payload of no bytes is stored in the file too.
 	inline := []byte{}
-	err = c.Query(wantedPayloads, nil, func(s store.Row) error {
+	err = c.Query(store.WantedPayloads, nil, func(s store.Row) error {
 		p := store.StoredPayload{Size: s.ColumnInt64(1), Codec: payload.Codec(s.ColumnText(2))}
 		if copy(p.Sum[:], s.ColumnRawBlob(0)) != len(p.Sum) {
 			lost[hex.EncodeToString(s.ColumnRawBlob(0))] = "its name is not a SHA-256"
@@ -139,7 +134,7 @@ func (mt *Maintainer) examinePayloads(ctx context.Context, c *store.Conn, d *adm
 		d.Lost, err = NamesOf(c, lost)
 	}
 
-	total, terr := c.Number("SELECT coalesce(sum(bytes), 0) FROM payloads")
+	total, terr := c.Number(store.SumPayloads)
 	if err := errors.Join(err, terr); err != nil {
 		return err
 	}
@@ -204,7 +199,7 @@ func NamesOf(c *store.Conn, lost map[string]string) ([]admin.LostPayload, error)
 
 	for _, sum := range slices.Sorted(maps.Keys(lost)) {
 		blob, _ := hex.DecodeString(sum) // lost has names in hex
-		ids, err := c.IDs("SELECT id FROM memories WHERE perception_data = ? AND status = 'active' ORDER BY id LIMIT ?",
+		ids, err := c.IDs(store.ActiveNaming,
 			blob, namedLost-len(out))
 		if err != nil {
 			return nil, err
@@ -228,7 +223,7 @@ func (mt *Maintainer) Orphans(c *store.Conn) (orphans [][sha256.Size]byte, stray
 	}
 
 	for _, sum := range sums {
-		n, err := c.Number("SELECT count(*) FROM payloads WHERE sha256 = ? AND data IS NULL", sum[:])
+		n, err := c.Number(store.CountPayloadFile, sum[:])
 		if err != nil {
 			return nil, nil, err
 		}

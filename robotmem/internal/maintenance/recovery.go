@@ -24,7 +24,8 @@ import (
 // A table that is stored by its key is read forwards, then backwards from its end.
 type Recovery struct {
 	*store.Tx
-	Source   *store.Conn
+	File     *sqlite.Conn // the connection of Tx
+	Source   *sqlite.Tables
 	From, To payload.Folder
 	Report   *RecoverReport
 }
@@ -34,15 +35,15 @@ var derived = []string{"signatures", "features", "tag_meta", "snapshots", "snaps
 
 // Run copies all tables and repairs what refers to lost rows.
 func (r *Recovery) Run(ctx context.Context) (err error) {
-	r.Source.SetInterrupt(ctx)
-	defer r.Source.SetInterrupt(context.Background())
-	if err := r.Exec("BEGIN"); err != nil {
+	r.Source.File.SetInterrupt(ctx)
+	defer r.Source.File.SetInterrupt(context.Background())
+	if err := r.File.Exec("BEGIN"); err != nil {
 		return err
 	}
 
 	defer func() {
-		if err != nil && !sqlite.FileOf(r.Conn).GetAutocommit() {
-			_ = r.Exec("ROLLBACK") // the caller removes the new file
+		if err != nil && !r.File.GetAutocommit() {
+			_ = r.File.Exec("ROLLBACK") // the caller removes the new file
 		}
 	}()
 
@@ -57,7 +58,7 @@ func (r *Recovery) Run(ctx context.Context) (err error) {
 		if err := r.copyTable(ctx, t, m); err != nil {
 			return err
 		}
-		if err := r.Exec("COMMIT; BEGIN"); err != nil {
+		if err := r.File.Exec("COMMIT; BEGIN"); err != nil {
 			return err
 		}
 	}
@@ -77,7 +78,7 @@ func (r *Recovery) Run(ctx context.Context) (err error) {
 		return err
 	}
 
-	return r.Exec("COMMIT")
+	return r.File.Exec("COMMIT")
 }
 
 // settleIdentity gives the new file the id of the damaged one, which it will replace, if the id can be read.
@@ -106,12 +107,12 @@ func (r *Recovery) tables() (out []recoveredTable, err error) {
 
 	// The table of a model that cannot be read is not created. Its vectors are computed again.
 	for i := range models {
-		if err := r.Exec(store.CreateVectors(models[i].Table())); err != nil {
+		if err := r.Exec(store.CreateVectors.Of(&models[i])); err != nil {
 			return nil, err
 		}
 	}
 
-	all, err := r.Conn.Texts("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' " +
+	all, err := r.File.Texts("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' " +
 		"AND name NOT LIKE 'sqlite_%' ORDER BY name")
 	if err != nil {
 		return nil, err
@@ -125,7 +126,7 @@ func (r *Recovery) tables() (out []recoveredTable, err error) {
 		if t.columns, err = r.sharedColumns(name); err != nil {
 			return nil, err
 		}
-		t.key, err = r.Conn.Texts("SELECT name FROM pragma_table_info(?1) WHERE pk > 0 AND (SELECT wr "+
+		t.key, err = r.File.Texts("SELECT name FROM pragma_table_info(?1) WHERE pk > 0 AND (SELECT wr "+
 			"FROM pragma_table_list WHERE schema = 'main' AND name = ?1) ORDER BY pk", name)
 		if err != nil {
 			return nil, err
@@ -143,11 +144,11 @@ const columnsOf = "SELECT name FROM pragma_table_info(?)"
 
 // sharedColumns lists the columns of a table that both files have.
 func (r *Recovery) sharedColumns(table string) ([]string, error) {
-	theirs, err := r.Source.Texts(columnsOf, table)
+	theirs, err := r.Source.File.Texts(columnsOf, table)
 	if err != nil {
 		return nil, err
 	}
-	ours, err := r.Conn.Texts(columnsOf, table)
+	ours, err := r.File.Texts(columnsOf, table)
 	return slices.DeleteFunc(ours, func(c string) bool { return !slices.Contains(theirs, c) }), err
 }
 
@@ -175,7 +176,7 @@ func (r *Recovery) copyTable(ctx context.Context, t recoveredTable, m *progress.
 		if err := s.Columns(values...); err != nil {
 			return err
 		}
-		err := r.Exec(insert, values[:len(t.columns)]...)
+		err := r.File.Exec(insert, values[:len(t.columns)]...)
 		if sqlite.IsConstraint(err) {
 			// A damaged page can yield a row of another table, or one with an impossible value.
 			r.Report.Unreadable++
@@ -183,7 +184,7 @@ func (r *Recovery) copyTable(ctx context.Context, t recoveredTable, m *progress.
 		}
 		m.Add(1)
 		if pending++; err == nil && pending%store.RowsPerRecovered == 0 {
-			err = r.Exec("COMMIT; BEGIN")
+			err = r.File.Exec("COMMIT; BEGIN")
 		}
 
 		return err
@@ -202,7 +203,7 @@ func (r *Recovery) copyByKey(t recoveredTable, put func(store.Row) error) error 
 
 	for _, order := range []string{" ASC", " DESC"} {
 		var failed error
-		err := r.Source.Query(sql+strings.ReplaceAll(quoted(t.key...), ",", order+",")+order, nil, func(s store.Row) error {
+		err := r.Source.File.Query(sql+strings.ReplaceAll(quoted(t.key...), ",", order+",")+order, nil, func(s store.Row) error {
 			failed = put(s)
 			return failed
 		})
@@ -235,7 +236,7 @@ func (r *Recovery) copyByID(ctx context.Context, t recoveredTable, put func(stor
 		last, failed = s.ColumnInt64(len(t.columns)), put(s)
 		return failed
 	}
-	err := r.Source.Query(read+" NOT INDEXED ORDER BY rowid", nil, visit)
+	err := r.Source.File.Query(read+" NOT INDEXED ORDER BY rowid", nil, visit)
 	if failed != nil || !sqlite.IsDamage(err) {
 		return err
 	}
@@ -249,7 +250,7 @@ func (r *Recovery) copyByID(ctx context.Context, t recoveredTable, put func(stor
 	largest := last + 1
 
 	for _, sql := range []string{"SELECT max(rowid) FROM " + name, "SELECT max(seq) FROM sqlite_sequence"} {
-		n, err := r.Source.Number(sql)
+		n, err := r.Source.File.Number(sql)
 		if err != nil && !sqlite.IsDamage(err) {
 			return err
 		}
@@ -257,7 +258,7 @@ func (r *Recovery) copyByID(ctx context.Context, t recoveredTable, put func(stor
 	}
 
 	for id, end := last+1, min(largest, last+maxTried); id <= end; id++ {
-		err := r.Source.Query(read+" WHERE rowid = ?", []any{id}, visit)
+		err := r.Source.File.Query(read+" WHERE rowid = ?", []any{id}, visit)
 		if failed != nil || err != nil && !sqlite.IsDamage(err) {
 			return err
 		}
@@ -280,7 +281,7 @@ func (r *Recovery) dropPurged(context.Context) error {
 		"requests WHERE answer <> '' AND memory_id NOT IN (SELECT id FROM memories)", // the others are of purged ones
 		"memory_tags WHERE memory_id NOT IN (SELECT id FROM memories)",
 	} {
-		if err := r.Exec("DELETE FROM " + rows); err != nil {
+		if err := r.File.Exec("DELETE FROM " + rows); err != nil {
 			return err
 		}
 	}
@@ -291,7 +292,7 @@ func (r *Recovery) dropPurged(context.Context) error {
 // settleCounters sets the counters so that ids and revisions continue after the largest that was given.
 func (r *Recovery) settleCounters(context.Context) error {
 	given := map[string]int64{}
-	err := r.Source.Query("SELECT name, seq FROM sqlite_sequence", nil, func(s store.Row) error {
+	err := r.Source.File.Query("SELECT name, seq FROM sqlite_sequence", nil, func(s store.Row) error {
 		given[s.ColumnText(0)] = s.ColumnInt64(1)
 		return nil
 	})
@@ -301,15 +302,15 @@ func (r *Recovery) settleCounters(context.Context) error {
 
 	for name, seq := range given {
 		err := errors.Join(
-			r.Exec("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", seq, name),
-			r.Exec("INSERT INTO sqlite_sequence(name, seq) SELECT name, ? FROM sqlite_schema WHERE type = 'table' "+
+			r.File.Exec("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", seq, name),
+			r.File.Exec("INSERT INTO sqlite_sequence(name, seq) SELECT name, ? FROM sqlite_schema WHERE type = 'table' "+
 				"AND name = ? AND name NOT IN (SELECT name FROM sqlite_sequence)", seq, name))
 		if err != nil {
 			return err
 		}
 	}
 
-	r.Revision, err = r.Number(`SELECT max((SELECT coalesce(max(value), 0) FROM counters WHERE name IN ('changes', 'full_text')), (SELECT coalesce(max(revision), 0) FROM memories),
+	r.Revision, err = r.File.Number(`SELECT max((SELECT coalesce(max(value), 0) FROM counters WHERE name IN ('changes', 'full_text')), (SELECT coalesce(max(revision), 0) FROM memories),
 		(SELECT coalesce(max(revision), 0) FROM purged), (SELECT coalesce(max(upto), 0) FROM models))`)
 
 	return err
@@ -318,7 +319,7 @@ func (r *Recovery) settleCounters(context.Context) error {
 // setDoubtfulAside invalidates the memories that do not match their checksum, so that
 // no recall returns them.
 func (r *Recovery) setDoubtfulAside(context.Context) error {
-	theirs, err := r.Source.Texts(columnsOf, "memories")
+	theirs, err := r.Source.File.Texts(columnsOf, "memories")
 	if err != nil {
 		return err
 	}
@@ -326,7 +327,7 @@ func (r *Recovery) setDoubtfulAside(context.Context) error {
 	if !slices.Contains(theirs, "checksum") {
 		return r.UpdateChecksums()
 	}
-	if err := r.AddToChecksums("uses"); err != nil {
+	if err := r.AddUsesToChecksums(); err != nil {
 		return err
 	}
 
@@ -347,7 +348,7 @@ func (r *Recovery) setDoubtfulAside(context.Context) error {
 	}
 
 	for _, row := range doubtful.Versions {
-		if err := r.Exec("DELETE FROM versions WHERE rowid = ?", row); err != nil {
+		if err := r.File.Exec("DELETE FROM versions WHERE rowid = ?", row); err != nil {
 			return err
 		}
 	}
@@ -366,7 +367,7 @@ func (r *Recovery) setDoubtfulAside(context.Context) error {
 
 // reactivate makes the memories active again that a lost memory had superseded.
 func (r *Recovery) reactivate(context.Context) error {
-	ids, err := r.IDs("SELECT id FROM memories WHERE status = 'superseded' AND superseded_by NOT IN (SELECT id " +
+	ids, err := r.File.IDs("SELECT id FROM memories WHERE status = 'superseded' AND superseded_by NOT IN (SELECT id " +
 		"FROM memories)")
 	if err != nil {
 		return err
@@ -386,7 +387,7 @@ func (r *Recovery) reactivate(context.Context) error {
 // to the new folder.
 func (r *Recovery) settlePayloads(ctx context.Context) error {
 	var damaged [][sha256.Size]byte
-	err := r.Query("SELECT sha256, bytes, codec, data FROM payloads "+
+	err := r.File.Query("SELECT sha256, bytes, codec, data FROM payloads "+
 		"WHERE data IS NOT NULL", nil, func(s store.Row) error {
 		p := store.StoredPayload{Size: s.ColumnInt64(1), Codec: payload.Codec(s.ColumnText(2)),
 			Inline: s.ColumnRawBlob(3)}
@@ -402,7 +403,7 @@ func (r *Recovery) settlePayloads(ctx context.Context) error {
 	}
 
 	for _, sum := range damaged {
-		if err := r.Exec("DELETE FROM payloads WHERE sha256 = ?", sum[:]); err != nil {
+		if err := r.File.Exec("DELETE FROM payloads WHERE sha256 = ?", sum[:]); err != nil {
 			return err
 		}
 	}
@@ -423,7 +424,7 @@ func (r *Recovery) settlePayloads(ctx context.Context) error {
 
 // sums returns the first column of a query's rows, which are SHA-256 sums.
 func (r *Recovery) sums(sql string) (sums [][sha256.Size]byte, err error) {
-	err = r.Query(sql, nil, func(s store.Row) error {
+	err = r.File.Query(sql, nil, func(s store.Row) error {
 		var sum [sha256.Size]byte
 		copy(sum[:], s.ColumnRawBlob(0))
 		sums = append(sums, sum)
@@ -449,11 +450,11 @@ func (r *Recovery) settleNameless(ctx context.Context) error {
 			if err := r.linkPayload(ctx, sum); err != nil {
 				return err
 			}
-			err = r.Exec("INSERT INTO payloads(sha256, bytes, codec, created_at, stored) VALUES (?,?,?,?,?)", sum[:],
+			err = r.File.Exec("INSERT INTO payloads(sha256, bytes, codec, created_at, stored) VALUES (?,?,?,?,?)", sum[:],
 				w.Size, string(w.Codec), store.FormatTime(r.Now), w.Stored)
 		case errors.Is(err, payload.ErrMissing), errors.Is(err, payload.ErrDamaged):
 			r.Report.LostPayloads++
-			err = r.Exec(`INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at)
+			err = r.File.Exec(`INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at)
 				SELECT id, collection, coalesce(perception_type, ''), 0, ?, ? FROM memories WHERE perception_data = ?`, store.ReasonLost, store.FormatTime(r.Now), sum[:])
 		}
 		if err != nil {
@@ -479,11 +480,11 @@ func (r *Recovery) linkPayload(ctx context.Context, sum [sha256.Size]byte) error
 // belong neither to a memory nor to a purged one.
 func (r *Recovery) countMissing(context.Context) error {
 	const known = "(SELECT id FROM memories UNION SELECT memory_id FROM purged)"
-	given, err := r.Number("SELECT max((SELECT coalesce(max(seq), 0) FROM sqlite_sequence " +
+	given, err := r.File.Number("SELECT max((SELECT coalesce(max(seq), 0) FROM sqlite_sequence " +
 		"WHERE name = 'memories'), (SELECT coalesce(max(id), 0) FROM " + known + "))")
-	there, terr := r.Number("SELECT count(*) FROM " + known)
-	memories, merr := r.Number("SELECT count(*) FROM memories")
-	missing, ierr := r.IDs("WITH RECURSIVE ids(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids "+
+	there, terr := r.File.Number("SELECT count(*) FROM " + known)
+	memories, merr := r.File.Number("SELECT count(*) FROM memories")
+	missing, ierr := r.File.IDs("WITH RECURSIVE ids(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids "+
 		"WHERE id < ?1) SELECT id FROM ids WHERE id <= ?1 "+
 		"AND id NOT IN "+known+" LIMIT ?2", min(given, there+maxNamedIDs), maxNamedIDs)
 	r.Report.Memories, r.Report.Missing, r.Report.MissingIDs = memories, given-there, missing

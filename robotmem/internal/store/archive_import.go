@@ -48,7 +48,7 @@ func (c *Conn) Decide(a *ImportRecord) (Decision, *Archived, error) {
 		known  *Archived
 		failed error
 	)
-	_, err := c.One(selectArchived+" FROM memories m WHERE m.uid = ?", []any{a.UID},
+	_, err := c.One(ArchivedByUID, []any{a.UID},
 		func(s Row) { known, failed = c.scanArchived(s) })
 	if err = cmp.Or(err, failed); err != nil {
 		return ImportCreate, nil, err
@@ -56,7 +56,7 @@ func (c *Conn) Decide(a *ImportRecord) (Decision, *Archived, error) {
 
 	// A purged memory must not come back from an archive that was written before the purge.
 	if known == nil {
-		purged, err := c.Number("SELECT count(*) FROM purged WHERE uid = ?", a.UID)
+		purged, err := c.Number(CountPurged, a.UID)
 		if purged > 0 {
 			return ImportPurged, nil, err
 		}
@@ -114,9 +114,9 @@ func (tx *Tx) WriteImported(id int64, a *ImportRecord) (int64, error) {
 	})
 	args = append(args, sum.sum(a.UserTags))
 	if id == 0 {
-		id, err = tx.SQL.Insert(insertMemory, args...)
+		id, err = tx.SQL.Insert(InsertMemory, args...)
 	} else {
-		err = tx.Exec(updateMemory, append(args, id)...)
+		err = tx.Exec(UpdateMemory, append(args, id)...)
 	}
 
 	if err != nil {
@@ -177,7 +177,7 @@ func (c *Conn) IDOf(uid string) (int64, error) {
 	if uid == "" {
 		return 0, nil
 	}
-	return c.Number("SELECT id FROM memories WHERE uid = ?", uid)
+	return c.Number(MemoryByUID, uid)
 }
 
 // MergeUses raises the access counters to the archive's and adds its user tags.
@@ -193,8 +193,7 @@ func (tx *Tx) MergeUses(a *ImportRecord, known *Archived) error {
 	}
 
 	return tx.withChecksum(known.ID, func() error {
-		return errors.Join(tx.addTags(known.ID, tags), tx.Exec(`UPDATE memories SET sightings = max(sightings, ?), access_count = max(access_count, ?), return_count = max(return_count, ?),
-			last_accessed = nullif(max(coalesce(last_accessed, ''), ?), ''), revision = ? WHERE id = ?`,
+		return errors.Join(tx.addTags(known.ID, tags), tx.Exec(MergeUses,
 			a.Sightings, a.AccessCount, a.ReturnCount, a.LastAccessed, tx.NextRevision(), known.ID))
 	})
 }
@@ -202,10 +201,6 @@ func (tx *Tx) MergeUses(a *ImportRecord, known *Archived) error {
 // ReasonLostBefore is the eviction reason of an imported memory whose payload was
 // missing in the source.
 const ReasonLostBefore = "lost before the import"
-
-// LostEviction is the SQL condition for the evictions of lost payloads, which an import
-// restores if it has them. The payloads that retention evicted are not restored.
-const LostEviction = "reason IN ('" + ReasonLost + "', '" + ReasonLostBefore + "')"
 
 // WantsPayload reports whether an import needs the payload of a memory that the node
 // does not have: not if the memory was purged, or its payload evicted by retention.
@@ -217,7 +212,7 @@ func (c *Conn) WantsPayload(a *ImportRecord) (bool, error) {
 	case v == ImportCreate || v == ImportReplace:
 		return true, nil
 	}
-	taken, err := c.Number("SELECT count(*) FROM evictions WHERE memory_id = ? AND NOT "+LostEviction, known.ID)
+	taken, err := c.Number(CountTakenEvictions, known.ID)
 
 	return taken == 0, err
 }
@@ -234,12 +229,11 @@ func (tx *Tx) Lose(id int64, a *ImportRecord) error {
 // FoundAgain removes the evictions that record a payload as lost, after the payload was
 // stored again.
 func (tx *Tx) FoundAgain(sum []byte) error {
-	ids, err := tx.IDs("SELECT DISTINCT m.id FROM memories m JOIN evictions e ON e.memory_id = m.id "+
-		"WHERE m.perception_data = ? AND e."+LostEviction, sum)
+	ids, err := tx.IDs(LostNaming, sum)
 	if err != nil {
 		return err
 	}
-	return tx.unevict(LostEviction, ids...)
+	return tx.unevict(DeleteLostEvictions, ids...)
 }
 
 // Unevict removes the evictions of a memory, before an import replaces its state.
@@ -248,16 +242,16 @@ func (tx *Tx) Unevict(id int64) error {
 	if err != nil || !gone {
 		return err
 	}
-	return tx.unevict("true", id)
+	return tx.unevict(DeleteEvictions, id)
 }
 
-// unevict removes the evictions that meet a condition. Features that were computed without
+// unevict removes evictions of memories by a query. Features that were computed without
 // the payload are computed again.
-func (tx *Tx) unevict(condition string, ids ...int64) error {
+func (tx *Tx) unevict(remove Query, ids ...int64) error {
 	for _, id := range ids {
 		err := errors.Join(
-			tx.Exec("DELETE FROM evictions WHERE memory_id = ? AND "+condition, id),
-			tx.Exec("DELETE FROM features WHERE memory_id = ?", id),
+			tx.Exec(remove, id),
+			tx.Exec(DeleteFeaturesOfMemory, id),
 			tx.BeginFeatureEpoch())
 		if err != nil {
 			return err
@@ -341,9 +335,9 @@ func (tx *Tx) StoreSession(s *archive.Session, v Decision, known *archive.Sessio
 	// Every column of a session is archived. The checksum is NULL until the outcomes, which it includes, are stored.
 	args, _ := archivedValues(sessionColumns, &row, nil)
 	if known == nil {
-		_, err = tx.SQL.Insert(insertSession, append(args, nil)...)
+		_, err = tx.SQL.Insert(InsertSession, append(args, nil)...)
 	} else {
-		err = tx.Exec(updateSession, append(args, row.SessionID)...)
+		err = tx.Exec(UpdateSession, append(args, row.SessionID)...)
 	}
 
 	if err != nil {
@@ -351,17 +345,14 @@ func (tx *Tx) StoreSession(s *archive.Session, v Decision, known *archive.Sessio
 	}
 
 	for _, o := range s.Outcomes {
-		err := tx.Exec(`INSERT INTO session_outcomes(session_id, score, created_at) SELECT ?1, ?2, ?3
-			WHERE NOT EXISTS (SELECT 1 FROM session_outcomes WHERE session_id = ?1 AND score = ?2 AND created_at = ?3)`, s.SessionID, o.Score, o.CreatedAt)
+		err := tx.Exec(InsertOutcomeOnce, s.SessionID, o.Score, o.CreatedAt)
 		if err != nil {
 			return err
 		}
 	}
 
 	for _, n := range s.Streams {
-		err := tx.Exec(`INSERT INTO streams(session_id, collection, source, received, stored, dropped, missed, bytes, updated_at)
-			VALUES (?,?,?,?,?,?,?,?,?) ON CONFLICT(session_id, collection, source) DO UPDATE SET received = excluded.received, stored = excluded.stored,
-			dropped = excluded.dropped, missed = excluded.missed, bytes = excluded.bytes, updated_at = excluded.updated_at`,
+		err := tx.Exec(ReplaceStream,
 			s.SessionID, n.Collection, n.Source, n.Received, n.Stored, n.Dropped, n.Missed, n.Bytes, n.UpdatedAt)
 		if err != nil {
 			return err
@@ -385,7 +376,7 @@ func (tx *Tx) StoreLink(l *archive.Link, counts *LinkCount) error {
 
 	session := int64(0)
 	if l.SessionID != "" {
-		if session, err = tx.Number("SELECT id FROM sessions WHERE external_id = ?", l.SessionID); err != nil {
+		if session, err = tx.Number(CountSessionsNamed, l.SessionID); err != nil {
 			return err
 		}
 	}
@@ -403,21 +394,18 @@ func (tx *Tx) StoreLink(l *archive.Link, counts *LinkCount) error {
 	// The ends that a link has tell its kind, as in archivedLinks.
 	switch {
 	case memory != 0 && successor != 0 && l.ValidTo != "":
-		return tx.Exec("UPDATE versions SET superseded_by = ? WHERE memory_id = ? AND version = ? AND valid_to = ? "+
-			"AND status = 'superseded' AND superseded_by IS NULL", successor, memory, l.Version, l.ValidTo)
+		return tx.Exec(LinkPastState, successor, memory, l.Version, l.ValidTo)
 	case memory != 0 && successor != 0:
 		return tx.setSuccessor(memory, successor)
 	case memory != 0 && session != 0 && l.Seen != "":
-		return tx.Exec("INSERT OR IGNORE INTO sightings(session_id, memory_id, seen_at) VALUES (?,?,?)", l.SessionID, memory, l.Seen)
+		return tx.Exec(InsertSighting, l.SessionID, memory, l.Seen)
 	case memory != 0 && session != 0:
-		return tx.Exec("INSERT INTO session_recalls(session_id, memory_id, used) VALUES (?,?,?) "+
-			"ON CONFLICT(session_id, memory_id) DO UPDATE SET used = max(session_recalls.used, "+
-			"excluded.used)", l.SessionID, memory, l.Used)
+		return tx.Exec(MergeRecall, l.SessionID, memory, l.Used)
 	case memory != 0 && l.Origin != "":
-		return tx.Exec("INSERT OR IGNORE INTO origins(collection, origin, memory_id) VALUES (?,?,?)", l.Collection,
+		return tx.Exec(InsertOriginOnce, l.Collection,
 			l.Origin, memory)
 	case session != 0 && l.Origin != "":
-		return tx.Exec("INSERT OR IGNORE INTO session_origins(collection, origin, session_id) VALUES (?,?,?)",
+		return tx.Exec(InsertSessionOriginOnce,
 			l.Collection, l.Origin, l.SessionID)
 	}
 
@@ -426,8 +414,7 @@ func (tx *Tx) StoreLink(l *archive.Link, counts *LinkCount) error {
 
 // setSuccessor sets the memory that supersedes another, if that is not set yet.
 func (tx *Tx) setSuccessor(id, by int64) error {
-	changed, err := tx.Changed("UPDATE memories SET superseded_by = ?, revision = ? WHERE id = ? "+
-		"AND status = 'superseded' AND superseded_by IS NULL", by, tx.Revision+1, id)
+	changed, err := tx.Changed(LinkSuccessor, by, tx.Revision+1, id)
 	if changed > 0 {
 		tx.NextRevision()
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"math"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
@@ -31,24 +32,25 @@ func (tx *Tx) Audit(e admin.AuditEntry) error {
 
 func (tx *Tx) auditAs(e admin.AuditEntry) error {
 	args, _ := values(auditColumns, &e)
-	return tx.Exec("INSERT INTO audit("+names(auditColumns, "")+") VALUES ("+placeholders(len(args))+")", args...)
+	return tx.Exec(InsertAudit, args...)
 }
 
 // Audit fills one page of the audit log, newest first.
 func (c *Conn) Audit(r *admin.AuditRequest, from *cursor, res *admin.AuditResponse) error {
-	var match conditions
-	match.add(r.MemoryID > 0, "memory_id = ?", r.MemoryID)
-	match.inCollections("collection", r.Collection)
-	match.add(r.Who != "", "who = ?", r.Who)
-	match.add(r.Action != "", "action = ?", r.Action)
-	match.within("at", r.After, r.Before)
+	last := int64(math.MaxInt64)
 	if from != nil {
-		match.add(true, "id < ?", from.ID)
+		last = from.ID
 	}
 
-	sql := "SELECT " + names(auditColumns, "") + ", id FROM audit" + match.String() + " ORDER BY id DESC LIMIT ?"
+	list := AuditPage
+	args := inCollections(r.Collection)
 	// One more entry than the page has tells whether there are others.
-	err := c.Query(sql, append(match.args, r.Limit+1), func(s Row) error {
+	args = append(args, r.Who, r.Action, timeOrEmpty(r.After), timeOrEmpty(r.Before), last, r.Limit+1)
+	if r.MemoryID > 0 {
+		list, args = AuditPageOfMemory, append(args, r.MemoryID)
+	}
+
+	err := c.Query(list, args, func(s Row) error {
 		e := admin.AuditEntry{ID: s.ColumnInt64(len(auditColumns))}
 		read(s, auditColumns, &e)
 		res.Entries = append(res.Entries, e)

@@ -50,7 +50,7 @@ func TestEachChangedVisitsRowsOnceBesideADamagedPage(t *testing.T) {
 	}
 	defer c.Close()
 	visits := map[int64]int{}
-	f, err := c.EachChanged("m.id, m.revision, m.content", "", 0, 2*memories, func(s store.Row) error {
+	f, err := c.EachChanged(store.Changes{Page: store.ChangedTexts, One: store.TextOf}, 0, 2*memories, func(s store.Row) error {
 		visits[s.ColumnInt64(0)]++
 		return nil
 	})

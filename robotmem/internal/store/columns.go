@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -137,28 +136,6 @@ type hexSum string
 
 // object is a JSON object, stored as text.
 type object robotmem.Object
-
-// names lists columns for a statement, each with a prefix.
-func names[R, A any](columns []column[R, A], prefix string) string {
-	var b strings.Builder
-
-	for i := range columns {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(prefix + columns[i].name)
-	}
-
-	return b.String()
-}
-
-// assignments returns the SET list of an update.
-func assignments[R, A any](columns []column[R, A]) string {
-	return strings.ReplaceAll(names(columns, ""), ",", " = ?,") + " = ?"
-}
-
-// placeholders returns n parameters for a VALUES list.
-func placeholders(n int) string { return strings.Repeat(",?", n)[1:] }
 
 // bind converts a field to the value that a statement stores.
 func bind(field any, kind columnKind) any {

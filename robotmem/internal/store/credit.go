@@ -42,8 +42,7 @@ func (tx *Tx) Credit(session string, c *Credit) error {
 		return nil
 	}
 
-	surfaced, err := tx.IDs("SELECT memory_id FROM session_recalls WHERE session_id = ? AND used = 0 "+
-		"ORDER BY memory_id", session)
+	surfaced, err := tx.IDs(UnusedRecalls, session)
 	for _, id := range surfaced {
 		err = errors.Join(err, tx.addUse(id, surfacedShare, *c.Score))
 	}
@@ -53,7 +52,7 @@ func (tx *Tx) Credit(session string, c *Credit) error {
 
 // used records that an episode used a memory. If it helped, its decay restarts from now.
 func (tx *Tx) used(session, field string, id int64, score *float64, helped bool) error {
-	ok, err := tx.Number("SELECT count(*) FROM memories WHERE id = ?", id)
+	ok, err := tx.Number(CountMemory, id)
 	if err != nil {
 		return err
 	}
@@ -67,13 +66,10 @@ func (tx *Tx) used(session, field string, id int64, score *float64, helped bool)
 		value = *score
 	}
 
-	err = tx.Exec("INSERT INTO session_recalls(session_id, memory_id, used, helped) VALUES (?,?,?,?) "+
-		"ON CONFLICT(session_id, memory_id) DO UPDATE SET used = excluded.used, "+
-		"helped = excluded.helped", session, id, helped, value)
+	err = tx.Exec(PutCredit, session, id, helped, value)
 	if err == nil && helped {
 		err = tx.withChecksum(id, func() error {
-			return tx.Exec("UPDATE memories SET access_count = access_count + 1, last_accessed = ?, revision = ? "+
-				"WHERE id = ?", FormatTime(tx.Now), tx.NextRevision(), id)
+			return tx.Exec(AddAccess, FormatTime(tx.Now), tx.NextRevision(), id)
 		})
 	}
 
@@ -87,15 +83,14 @@ func (tx *Tx) used(session, field string, id int64, score *float64, helped bool)
 // addUse adds a part of a use to the record of a memory.
 func (tx *Tx) addUse(id int64, share, score float64) error {
 	return tx.withChecksum(id, func() error {
-		return tx.Exec("UPDATE memories SET uses = coalesce(uses, 0) + ?1, successes = coalesce(successes, 0) + ?1 * "+
-			"?2, revision = ?3 WHERE id = ?4", share, score, tx.NextRevision(), id)
+		return tx.Exec(AddUse, share, score, tx.NextRevision(), id)
 	})
 }
 
 // EpisodeOutcomes returns the last outcome of each episode that has one, by session_id.
 func (c *Conn) EpisodeOutcomes() (map[string]string, error) {
 	out := map[string]string{}
-	err := c.Query("SELECT session_id, score FROM session_outcomes ORDER BY id", nil, func(s Row) error {
+	err := c.Query(AllOutcomes, nil, func(s Row) error {
 		out[s.ColumnText(0)] = record.OutcomeOfScore(s.ColumnFloat(1))
 		return nil
 	})

@@ -35,8 +35,7 @@ func (g *groupCache) signatures(c *Conn, key int64) ([]record.Signature, error) 
 		last = cached[len(cached)-1].Seq
 	}
 
-	err := c.Query(`SELECT seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b, sequence
-		FROM signatures WHERE group_key = ? AND seq > ? ORDER BY seq`, []any{key, last}, func(s Row) error {
+	err := c.Query(SignaturesAfter, []any{key, last}, func(s Row) error {
 		cached = append(cached, record.Signature{
 			Seq: s.ColumnInt64(0), MemoryID: s.ColumnInt64(1), Terms: s.ColumnInt64(2), Numbers: s.ColumnInt64(3), Skeleton: s.ColumnInt64(4),
 			Sketch: consolidate.Sketch{uint64(s.ColumnInt64(5)), uint64(s.ColumnInt64(6))}, Sequence: s.ColumnInt64(7),
@@ -124,9 +123,7 @@ func twoEvents(a, b *robotmem.Memory) bool {
 // Conflicts returns the active facts that contradict a stored one.
 func (c *Conn) Conflicts(r *record.Record) ([]robotmem.ConflictWith, error) {
 	mine := r.Signature
-	ids, err := c.IDs(`SELECT m.id FROM signatures s JOIN memories m ON m.id = s.memory_id
-		WHERE s.group_key = ? AND s.skeleton = ? AND s.numbers <> ? AND m.status = 'active' AND m.type = 'fact'
-		ORDER BY s.seq DESC LIMIT ?`, r.GroupKey(), mine.Skeleton, mine.Numbers, maxOpposing)
+	ids, err := c.IDs(EqualButForNumbers, r.GroupKey(), mine.Skeleton, mine.Numbers, maxOpposing)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +172,7 @@ func candidates(group []record.Signature, mine record.Signature) (compare, alike
 // activeFact returns the active fact of a cached signature, nil if another process has
 // changed the signature since or the memory is damaged.
 func (c *Conn) activeFact(group int64, sig *record.Signature) (m *robotmem.Memory, err error) {
-	owner, err := c.Number("SELECT count(*) FROM signatures WHERE group_key = ? AND seq = ? AND memory_id = ?", group, sig.Seq, sig.MemoryID)
+	owner, err := c.Number(CountSignature, group, sig.Seq, sig.MemoryID)
 	if err != nil || owner == 0 {
 		return nil, err
 	}
@@ -220,7 +217,7 @@ func (tx *Tx) Sighted(id int64, r *record.Record) error {
 		if at.IsZero() {
 			at = tx.Now
 		}
-		err := tx.Exec("INSERT OR IGNORE INTO sightings(session_id, memory_id, seen_at) SELECT ?1, id, ?2 FROM memories WHERE id = ?3 AND coalesce(session_id, '') <> ?1",
+		err := tx.Exec(InsertSightingElsewhere,
 			r.SessionID, FormatTime(at), id)
 		if err != nil {
 			return err
@@ -232,18 +229,17 @@ func (tx *Tx) Sighted(id int64, r *record.Record) error {
 			return err
 		}
 		if r.Pinned {
-			err := tx.Exec("UPDATE memories SET pinned = 1, decay_rate = 0 WHERE id = ? AND (? OR category <> ?)", id, r.PinAsked, r.Category)
+			err := tx.Exec(PinMemory, id, r.PinAsked, r.Category)
 			if err != nil {
 				return err
 			}
 		}
 
-		return tx.Exec(`UPDATE memories SET sightings = sightings + 1, access_count = access_count + 1,
-			last_accessed = ?, revision = ? WHERE id = ?`, FormatTime(tx.Now), tx.NextRevision(), id)
+		return tx.Exec(AddSightings, FormatTime(tx.Now), tx.NextRevision(), id)
 	})
 }
 
 // Sightings returns the memories of other episodes, and of none, that an episode has seen again.
 func (c *Conn) Sightings(session string) ([]int64, error) {
-	return c.IDs("SELECT memory_id FROM sightings WHERE session_id = ? ORDER BY memory_id", session)
+	return c.IDs(SightingsOf, session)
 }

@@ -16,25 +16,9 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 )
 
-// payloadBytes is the size of a stored payload. The column stored follows the column
-// data, so reading it reads the whole row; it is read only for payloads in the folder.
-const payloadBytes = "CASE WHEN data IS NULL THEN coalesce(stored, bytes) ELSE length(data) END"
-
 // Holdings returns all perceptions with a payload. The numbers in its CASE are of type Tier.
 func (c *Conn) Holdings() (held []Holding, err error) {
-	err = c.Query(`WITH failed(session_id) AS (SELECT session_id FROM session_outcomes GROUP BY session_id HAVING min(score) < 0.5)
-		SELECT m.id, m.collection, m.perception_type, m.observed_at, p.sha256, `+payloadBytes+`, p.data IS NULL,
-			CASE
-				WHEN m.status <> 'active' THEN 0
-				WHEN m.pinned THEN 6
-				WHEN m.session_id IN (SELECT session_id FROM failed) THEN 5
-				WHEN instr(m.context, '"success":false') > 0 AND json_extract(m.context, '$.task.success') = 0 THEN 5
-				WHEN m.id IN (SELECT memory_id FROM session_recalls WHERE used = 1) THEN 4
-				WHEN m.access_count + m.return_count > 0 THEN 3
-				ELSE 2
-			END, coalesce(m.session_id || char(31) || m.perception_type || char(31) || coalesce(m.source, ''), '')
-		FROM memories m INDEXED BY idx_mem_payload JOIN payloads p ON p.sha256 = m.perception_data
-		WHERE m.perception_data IS NOT NULL AND m.id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s Row) error {
+	err = c.Query(Holdings, nil, func(s Row) error {
 		held = append(held, Holding{
 			ID: s.ColumnInt64(0), Collection: s.ColumnText(1), PerceptionType: s.ColumnText(2), Observed: s.ColumnText(3),
 			Sum: string(s.ColumnRawBlob(4)), Bytes: s.ColumnInt64(5), InFolder: s.ColumnBool(6),
@@ -128,7 +112,7 @@ func (tx *Tx) unchanged(m *robotmem.Memory, p *Evicted) (bool, error) {
 
 // Evicted reports whether a perception was ever evicted, even if it was restored since.
 func (c *Conn) Evicted(id int64) (bool, error) {
-	n, err := c.Number("SELECT count(*) FROM evictions WHERE memory_id = ?", id)
+	n, err := c.Number(CountEvictionsOf, id)
 	return n > 0, err
 }
 
@@ -140,8 +124,7 @@ func (tx *Tx) evict(m *robotmem.Memory, p *Evicted) error {
 		}
 	}
 
-	named, err := tx.Number("SELECT count(*) FROM memories WHERE perception_data = ? AND id <> ? "+
-		"AND id NOT IN (SELECT memory_id FROM evictions)", []byte(p.Sum), m.MemoryID)
+	named, err := tx.Number(CountOthersNaming, []byte(p.Sum), m.MemoryID)
 	if err != nil {
 		return err
 	}
@@ -150,7 +133,7 @@ func (tx *Tx) evict(m *robotmem.Memory, p *Evicted) error {
 	p.Freed = 0
 	if named == 0 {
 		p.Freed = p.Bytes
-		if err := tx.Exec("DELETE FROM payloads WHERE sha256 = ?", []byte(p.Sum)); err != nil {
+		if err := tx.Exec(DeletePayload, []byte(p.Sum)); err != nil {
 			return err
 		}
 	}
@@ -167,8 +150,7 @@ func (tx *Tx) evict(m *robotmem.Memory, p *Evicted) error {
 // computed without the payload.
 func (tx *Tx) insertEviction(id int64, collection string, e archive.Eviction) error {
 	return errors.Join(tx.InsertFeatures(id, &record.Features{}),
-		tx.Exec("INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at) "+
-			"VALUES (?,?,?,?,?,?)",
+		tx.Exec(InsertEviction,
 			id, collection, e.PerceptionType, e.Bytes, e.Reason, e.EvictedAt))
 }
 
@@ -183,7 +165,7 @@ func (s *Store) RemoveFiles(ctx context.Context, sums [][sha256.Size]byte) error
 		}
 
 		for _, sum := range sums {
-			n, err := tx.Number("SELECT count(*) FROM payloads WHERE sha256 = ? AND data IS NULL", sum[:])
+			n, err := tx.Number(CountPayloadFile, sum[:])
 			if err != nil {
 				return err
 			}

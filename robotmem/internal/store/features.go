@@ -26,29 +26,25 @@ func (tx *Tx) InsertFeatures(id int64, f *record.Features) error {
 		return err
 	}
 
-	return tx.Exec("INSERT INTO features(memory_id, kind, vector) VALUES (?,?,?) ON CONFLICT(memory_id) DO UPDATE "+
-		"SET kind = excluded.kind, vector = excluded.vector", id, f.Kind, blob)
+	return tx.Exec(PutFeatures, id, f.Kind, blob)
 }
 
 // FeatureEpoch returns a number that grows with every change of the table except an
 // appended row, and the largest memory id in the table.
 func (c *Conn) FeatureEpoch() (epoch, last int64, err error) {
-	_, err = c.One("SELECT coalesce((SELECT value FROM counters "+
-		"WHERE name = 'feature_epoch'), 0), coalesce((SELECT max(memory_id) "+
-		"FROM features), 0)", nil, func(s Row) {
+	_, err = c.One(FeatureState, nil, func(s Row) {
 		epoch, last = s.ColumnInt64(0), s.ColumnInt64(1)
 	})
 	return epoch, last, err
 }
 
 func (tx *Tx) BeginFeatureEpoch() error {
-	return tx.Exec("INSERT INTO counters(name, value) VALUES ('feature_epoch', 1) ON CONFLICT(name) DO UPDATE " +
-		"SET value = counters.value + 1")
+	return tx.Exec(NextFeatureEpoch)
 }
 
 // DropFeatures deletes all features, to be computed again.
 func (tx *Tx) DropFeatures() error {
-	return errors.Join(tx.BeginFeatureEpoch(), tx.Exec("DELETE FROM features"))
+	return errors.Join(tx.BeginFeatureEpoch(), tx.Exec(DeleteAllFeatures))
 }
 
 func DecodeVector(blob []byte) []float32 {
@@ -61,7 +57,7 @@ func DecodeVector(blob []byte) []float32 {
 // Features returns the features of a memory, nil if they are not computed yet.
 func (c *Conn) Features(id int64) (*record.Features, error) {
 	var f *record.Features
-	_, err := c.One("SELECT kind, vector FROM features WHERE memory_id = ?", []any{id}, func(s Row) {
+	_, err := c.One(FeaturesOf, []any{id}, func(s Row) {
 		f = &record.Features{Kind: s.ColumnText(0), Vector: DecodeVector(s.ColumnRawBlob(1))}
 	})
 	return f, err
@@ -70,8 +66,7 @@ func (c *Conn) Features(id int64) (*record.Features, error) {
 // EachFeatures visits the vectors of one kind, of memories above an id. It skips vectors
 // of another length, which older rules made.
 func (c *Conn) EachFeatures(kind string, after int64, length int, visit func(id int64, vector []float32)) error {
-	return c.Query("SELECT memory_id, vector FROM features WHERE memory_id > ? AND kind = ? "+
-		"ORDER BY memory_id", []any{after, kind}, func(s Row) error {
+	return c.Query(FeaturesAfter, []any{after, kind}, func(s Row) error {
 		if blob := s.ColumnRawBlob(1); len(blob) == 4*length {
 			visit(s.ColumnInt64(0), DecodeVector(blob))
 		}
@@ -81,27 +76,23 @@ func (c *Conn) EachFeatures(kind string, after int64, length int, visit func(id 
 
 // FeaturesAreCurrent reports whether the current rules made the features.
 func (c *Conn) FeaturesAreCurrent() (bool, error) {
-	rules, err := c.Number("SELECT value FROM counters WHERE name = 'feature_rules'")
+	rules, err := c.Number(FeatureRules)
 	return rules == perception.FeatureRules, err
 }
 
 // DropOldFeatures deletes the features that older rules made.
 func (tx *Tx) DropOldFeatures() error {
-	return errors.Join(tx.DropFeatures(), tx.Exec("UPDATE counters SET value = ? WHERE name = 'feature_rules'",
+	return errors.Join(tx.DropFeatures(), tx.Exec(SetFeatureRules,
 		perception.FeatureRules))
 }
 
 // WithoutFeatures returns up to n perceptions above an id without features, in the order
 // of their ids.
 func (c *Conn) WithoutFeatures(after int64, n int) ([]int64, error) {
-	return c.IDs(`SELECT id FROM memories WHERE id > ? AND id IN (
-			SELECT id FROM memories INDEXED BY idx_mem_payload WHERE perception_data IS NOT NULL
-			EXCEPT SELECT memory_id FROM features)
-		ORDER BY id LIMIT ?`, after, n)
+	return c.IDs(WithoutFeatures, after, n)
 }
 
 // FeatureBacklog counts the perceptions without features.
 func (c *Conn) FeatureBacklog() (int64, error) {
-	return c.Number(`SELECT count(*) FROM (SELECT id FROM memories INDEXED BY idx_mem_payload
-		WHERE perception_data IS NOT NULL EXCEPT SELECT memory_id FROM features) AS waiting`)
+	return c.Number(CountWithoutFeatures)
 }

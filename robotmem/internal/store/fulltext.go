@@ -22,11 +22,10 @@ const (
 	fullTextChunk = 500
 )
 
-// textColumns are the columns that record.Words reads, after the id and the revision.
-const textColumns = "m.id, m.revision, m.status = 'active', m.collection, m.type, m.content, m.human_summary, " +
-	"m.scope_files, m.scope_entities, m.context"
+// changedTexts reads what record.Words needs, after the id and the revision.
+var changedTexts = Changes{Page: ChangedTexts, One: TextOf}
 
-// words returns the search terms of a row of textColumns, by column of memories_fts.
+// words returns the search terms of a row of changedTexts, by column of memories_fts.
 func words(s Row) [4][]string {
 	return record.Words(s.ColumnText(4), s.ColumnText(5), s.ColumnText(6), StoredList(s.ColumnText(7)),
 		StoredList(s.ColumnText(8)))
@@ -37,7 +36,7 @@ func words(s Row) [4][]string {
 func (c *Conn) DocumentsSince(revision, most int64) (
 	put []lexical.Document, remove []int64, upto int64, done bool, err error,
 ) {
-	f, err := c.EachChanged(textColumns, "", revision, most, func(s Row) error {
+	f, err := c.EachChanged(changedTexts, revision, most, func(s Row) error {
 		if !s.ColumnBool(2) {
 			remove = append(remove, s.ColumnInt64(0))
 			return nil
@@ -57,9 +56,6 @@ func (c *Conn) DocumentsSince(revision, most int64) (
 
 	return put, remove, f.Upto, f.Rows < int(most), err
 }
-
-// FullTextUpto is the query for the revision up to which the full-text index is current.
-const FullTextUpto = "SELECT value FROM counters WHERE name = 'full_text'"
 
 // FullTextWaits returns how far the full-text index is behind the change counter.
 func (c *Conn) FullTextWaits() (int64, error) {
@@ -112,7 +108,7 @@ func (tx *Tx) FillFullText() (done bool, err error) {
 	}
 
 	var entries []entry
-	f, err := tx.EachChanged(textColumns, "", upto, fullTextChunk, func(s Row) error {
+	f, err := tx.EachChanged(changedTexts, upto, fullTextChunk, func(s Row) error {
 		e := entry{id: s.ColumnInt64(0), active: s.ColumnBool(2)}
 		if e.active {
 			for i, terms := range words(s) {
@@ -129,14 +125,13 @@ func (tx *Tx) FillFullText() (done bool, err error) {
 
 	// FTS5 has no upsert, so an entry is deleted and inserted.
 	for _, e := range entries {
-		if err := tx.Exec("DELETE FROM memories_fts WHERE rowid = ?", e.id); err != nil {
+		if err := tx.Exec(DeleteFullText, e.id); err != nil {
 			return false, err
 		}
 		if !e.active {
 			continue
 		}
-		err := tx.Exec("INSERT INTO memories_fts(rowid, content, human_summary, scope_files, scope_entities) "+
-			"VALUES (?,?,?,?,?)",
+		err := tx.Exec(InsertFullText,
 			e.id, e.words[0], e.words[1], e.words[2], e.words[3])
 		if err != nil {
 			return false, err
@@ -149,6 +144,5 @@ func (tx *Tx) FillFullText() (done bool, err error) {
 		f.Upto = max(f.Upto, tx.Revision)
 	}
 
-	return done, tx.Exec("INSERT INTO counters(name, value) VALUES ('full_text', ?) ON CONFLICT(name) DO UPDATE "+
-		"SET value = excluded.value", f.Upto)
+	return done, tx.Exec(SetFullTextUpto, f.Upto)
 }

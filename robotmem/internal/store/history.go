@@ -35,12 +35,9 @@ func stateOf(row *record.Row, from time.Time) robotmem.Version {
 	}
 }
 
-var insertVersion = "INSERT INTO versions(" + names(versionColumns, "") + ", memory_id, checksum) VALUES (" +
-	placeholders(len(versionColumns)+2) + ")"
-
 func (tx *Tx) insertVersion(id int64, args []any, sum checksum) error {
 	sum.add("memory_id", id)
-	return tx.Exec(insertVersion, append(args, id, sum.sum(nil))...)
+	return tx.Exec(InsertVersion, append(args, id, sum.sum(nil))...)
 }
 
 // SetStatus changes a memory's status and stores the old state as a past one. by is the successor of a superseded
@@ -95,8 +92,7 @@ func (c *Conn) SupersededBefore(m *robotmem.Memory) (by int64, err error) {
 	if m.Status != "invalidated" {
 		return 0, nil
 	}
-	return c.Number("SELECT coalesce(superseded_by, 0) FROM versions WHERE memory_id = ? AND change = 'forgotten' "+
-		"ORDER BY rowid DESC LIMIT 1", m.MemoryID)
+	return c.Number(SuccessorWhenForgotten, m.MemoryID)
 }
 
 // Rewrite stores a new text and context of a memory and returns its new version.
@@ -130,8 +126,6 @@ func (tx *Tx) Rewrite(id int64, r *record.Record) (version int, err error) {
 	return row.Version, tx.Index(id, r, row.Revision)
 }
 
-var selectVersion = "SELECT " + names(versionColumns, "v.") + ", v.checksum, v.memory_id"
-
 // scanVersion reads a row of selectVersion. It fails with Corrupt if the row does
 // not match its checksum.
 func scanVersion(s Row) (memory int64, v *versionRow, err error) {
@@ -158,8 +152,7 @@ func (c *Conn) Versions(id int64) (uid string, out []robotmem.Version, err error
 		return "", nil, err
 	}
 
-	err = c.Query(selectVersion+" FROM versions v WHERE v.memory_id = ? "+
-		"ORDER BY v.rowid", []any{id}, func(s Row) error {
+	err = c.Query(VersionsOf, []any{id}, func(s Row) error {
 		_, v, damage := scanVersion(s)
 		out = append(out, v.Version)
 		return damage
@@ -181,8 +174,7 @@ func (c *Conn) Versions(id int64) (uid string, out []robotmem.Version, err error
 // changed since, and names the damaged ones.
 func (c *Conn) PastStates(asOf time.Time) (out map[int64]*robotmem.Memory, damaged []string, err error) {
 	out = map[int64]*robotmem.Memory{}
-	err = c.Query(selectVersion+" FROM versions v WHERE v.valid_to > ?1 AND v.valid_from <= ?1 "+
-		"AND v.status = 'active'", []any{FormatTime(asOf)}, func(s Row) error {
+	err = c.Query(PastStates, []any{FormatTime(asOf)}, func(s Row) error {
 		id, v, damage := scanVersion(s)
 
 		// Fields that have no past states, such as tags, are those of the present row.

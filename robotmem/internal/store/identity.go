@@ -18,7 +18,7 @@ import (
 
 // FileID returns the id of the file, "" on another database.
 func (c *Conn) FileID() (id string, err error) {
-	_, err = c.One("SELECT file_id FROM identity", nil, func(r Row) { id = r.ColumnText(0) })
+	_, err = c.One(FileID, nil, func(r Row) { id = r.ColumnText(0) })
 	return id, err
 }
 
@@ -34,11 +34,11 @@ func NewIdentity(c *Conn) error { return c.SetFileID(newFileID()) }
 func newFileID() string { return strings.ToLower(rand.Text()) }
 
 // KeepFileID gives an open file the id of the file that it has replaced.
-func (c *Conn) KeepFileID(id string) error { return c.Exec("UPDATE identity SET file_id = ?", id) }
+func (c *Conn) KeepFileID(id string) error { return c.Exec(SetFileID, id) }
 
 // SetFileID gives a file an id and clears its place, so that it does not count as a copy wherever it is opened next.
 func (c *Conn) SetFileID(id string) error {
-	return c.Exec("INSERT OR REPLACE INTO identity VALUES (1, ?, '')", id)
+	return c.Exec(ReplaceIdentity, id)
 }
 
 // Recognise stores the place of the file. If another place is stored, the file is a copy, and it gets an id of its
@@ -53,7 +53,7 @@ func (s *Store) Recognise(ctx context.Context) (isCopy bool, err error) {
 	// Most openings find the place unchanged, so it is read in a snapshot first.
 	was := ""
 	look := func(c SQL) error {
-		_, err := c.One("SELECT place FROM identity", nil, func(r Row) { was = r.ColumnText(0) })
+		_, err := c.One(FilePlace, nil, func(r Row) { was = r.ColumnText(0) })
 		return err
 	}
 	err = s.Database.Read(ctx, look)
@@ -69,10 +69,10 @@ func (s *Store) Recognise(ctx context.Context) (isCopy bool, err error) {
 
 		isCopy = was != ""
 		if isCopy {
-			return c.Exec("UPDATE identity SET file_id = ?, place = ?", newFileID(), place)
+			return c.Exec(SetIdentity, newFileID(), place)
 		}
 
-		return c.Exec("UPDATE identity SET place = ?", place)
+		return c.Exec(SetFilePlace, place)
 	})
 
 	return isCopy, err

@@ -37,30 +37,18 @@ func (tx *Tx) Insert(r *record.Record) (id int64, uid string, err error) {
 	row.By.Tool, row.By.Who = throughTool(tx.caller), tx.caller.Who
 	row.Revision = tx.NextRevision()
 	args, sum := values(memoryColumns, &row)
-	if id, err = tx.SQL.Insert(insertMemory, append(args, sum.sum(r.UserTags))...); err != nil {
+	if id, err = tx.SQL.Insert(InsertMemory, append(args, sum.sum(r.UserTags))...); err != nil {
 		return 0, "", err
 	}
 
 	return id, row.UID, tx.Index(id, r, row.Revision)
 }
 
-var (
-	insertMemory = "INSERT INTO memories(" + names(memoryColumns, "") + ", checksum) VALUES (" +
-		placeholders(len(memoryColumns)+1) + ")"
-	updateMemory = "UPDATE memories SET " + assignments(memoryColumns) + ", checksum = ? WHERE id = ?"
-	memories     = "SELECT " + names(memoryColumns, "") + ", checksum, id, " +
-		"(SELECT group_concat(tag, char(31)) FROM (" + userTagsOf + " memories.id ORDER BY tag) t), " +
-		"(SELECT score FROM session_outcomes o WHERE o.session_id = memories.session_id ORDER BY o.id DESC LIMIT 1) " +
-		"FROM memories"
-	memoryByID   = memories + " WHERE id = ?"
-	memoriesByID = memories + " WHERE id IN (SELECT value FROM json_each(?))"
-)
-
 // put stores a changed row under its id.
 func (tx *Tx) put(row *record.Row) error {
 	row.Revision = tx.NextRevision()
 	args, sum := values(memoryColumns, row)
-	return tx.Exec(updateMemory, append(args, sum.sum(row.UserTags), row.MemoryID)...)
+	return tx.Exec(UpdateMemory, append(args, sum.sum(row.UserTags), row.MemoryID)...)
 }
 
 // Index writes the index entries of a memory.
@@ -73,23 +61,21 @@ func (tx *Tx) Index(id int64, r *record.Record, revision int64) error {
 	}
 	s := r.Signature
 
-	return tx.Exec(`INSERT INTO signatures(group_key, seq, memory_id, sequence, terms, numbers, skeleton, sketch_a, sketch_b)
-		VALUES (?,?,?,?,?,?,?,?,?)`, r.GroupKey(), revision, id,
+	return tx.Exec(InsertSignature, r.GroupKey(), revision, id,
 		s.Sequence, s.Terms, s.Numbers, s.Skeleton, int64(s.Sketch[0]), int64(s.Sketch[1]))
 }
 
 // Retag stores the tags that the rules infer, under a new revision so that the indexes read them.
 func (tx *Tx) Retag(id int64, tags []string, revision int64) error {
 	return tx.withChecksum(id, func() error {
-		return tx.Exec("UPDATE memories SET auto_tags = ?, revision = ? WHERE id = ?", listOrNull(tags), revision, id)
+		return tx.Exec(SetAutoTags, listOrNull(tags), revision, id)
 	})
 }
 
 // addTags writes tags of the caller. The row's checksum includes them.
 func (tx *Tx) addTags(id int64, tags []string) error {
 	for _, tag := range tags {
-		err := tx.Exec("INSERT INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user') "+
-			"ON CONFLICT(memory_id, tag) DO UPDATE SET source = excluded.source", id, tag)
+		err := tx.Exec(PutUserTag, id, tag)
 		if err != nil {
 			return err
 		}
@@ -98,24 +84,11 @@ func (tx *Tx) addTags(id int64, tags []string) error {
 	return nil
 }
 
-// ChangesSQL is the query for the change counter. It is stored only if it is larger than
-// the revision of every memory, so that a learn writes one page less.
-const ChangesSQL = "SELECT max(value, (SELECT coalesce(max(revision), 0) FROM memories)) FROM counters " +
-	"WHERE name = 'changes'"
-
-const (
-	purgesSQL       = "SELECT value FROM counters WHERE name = 'purges'"
-	presentModelSQL = "SELECT " + modelColumns + " FROM models WHERE state = 'present'"
-)
-
-// FirstAsked are statements that most reading transactions run more than once. They have no
-// parameters.
-var FirstAsked = []string{ChangesSQL, purgesSQL, presentModelSQL}
-
 // Changes returns the change counter. It grows with every change of a memory, and with
-// every session that starts or ends.
+// every session that starts or ends. It is stored only if it is larger than the revision of every memory, so that
+// a learn writes one page less.
 func (c *Conn) Changes() (n int64, err error) {
-	found, err := c.One(ChangesSQL, nil, func(s Row) { n = s.ColumnInt64(0) })
+	found, err := c.One(ChangeCounter, nil, func(s Row) { n = s.ColumnInt64(0) })
 	// Without the counter, in-memory indexes would count as current.
 	if err == nil && !found {
 		err = robotmem.Errorf(robotmem.Corrupt, "", "the change counter is missing; "+
@@ -126,7 +99,7 @@ func (c *Conn) Changes() (n int64, err error) {
 }
 
 func (c *Conn) SetChanges(n int64) error {
-	return c.Exec("UPDATE counters SET value = ? WHERE name = 'changes'", n)
+	return c.Exec(SetChangeCounter, n)
 }
 
 // Followed is the progress of EachChanged.
@@ -136,17 +109,21 @@ type Followed struct {
 	Unread []int64 // memories on damaged pages
 }
 
+// Changes are the queries for what changed after a revision. The columns of each start with the id and the revision.
+type Changes struct {
+	All  Query // every row after a revision, in any order
+	Page Query // the next rows after a revision, in order
+	One  Query // the row of a memory
+}
+
 // EachChanged visits the memories that changed after a revision: at most most of them, in the
 // order of their last change and each once, or for 0 all of them in any order, some perhaps
-// twice. columns starts with m.id and m.revision; joins follows "FROM memories m". It skips rows
-// that cannot be read, so that a damaged page affects only the rows on it.
-func (c *Conn) EachChanged(
-	columns, joins string, after, most int64, visit func(Row) error,
-) (f Followed, err error) {
-	where := " WHERE m.revision > ?"
+// twice. It skips rows that cannot be read, so that a damaged page affects only the rows on it.
+func (c *Conn) EachChanged(of Changes, after, most int64, visit func(Row) error) (f Followed, err error) {
+	rows, ids := of.All, ChangedIDs
 	page := []any{after}
 	if most > 0 {
-		where += " ORDER BY m.revision LIMIT ?"
+		rows, ids = of.Page, ChangedIDsPage
 		page = append(page, most)
 	}
 
@@ -156,14 +133,8 @@ func (c *Conn) EachChanged(
 		return visit(s)
 	}
 	f.Upto = after
-	// All rows are read in the order of the table. The + keeps SQLite from using the index on revision, which would
-	// read the rows in a random order.
-	if after == 0 && most == 0 {
-		where = " WHERE +m.revision > ?"
-	}
 
-	from := "SELECT " + columns + " FROM memories m " + joins
-	err = c.Query(from+where, page, note)
+	err = c.Query(rows, page, note)
 	if !errors.Is(err, ErrDamagedPage) {
 		return f, err
 	}
@@ -177,10 +148,9 @@ func (c *Conn) EachChanged(
 	}
 
 	// The ids come from the index alone, and each row is read by itself, so that only rows on the damaged page fail.
-	ids := "SELECT m.id, m.revision FROM memories m INDEXED BY idx_mem_revision" + where
 	err = c.Query(ids, page, func(s Row) error {
 		id := s.ColumnInt64(0)
-		err := c.Query(from+" WHERE m.id = ?", []any{id}, visit)
+		err := c.Query(of.One, []any{id}, visit)
 		if errors.Is(err, ErrDamagedPage) {
 			f.Unread = append(f.Unread, id)
 			err = nil
@@ -205,8 +175,7 @@ func (tx *Tx) Unindex(id int64) error {
 		return err
 	}
 
-	return errors.Join(tx.unindexVectors(id), tx.Exec("DELETE FROM signatures WHERE group_key = ? "+
-		"AND memory_id = ?", group, id))
+	return errors.Join(tx.unindexVectors(id), tx.Exec(DeleteSignature, group, id))
 }
 
 // loaded is a row of memories with the stored checksum and the values for the computed one.
@@ -216,15 +185,9 @@ type loaded struct {
 	sum    checksum
 }
 
-// userTags is the query for the tags that a caller gave to a memory.
-const (
-	userTags   = userTagsOf + " ? ORDER BY tag"
-	userTagsOf = "SELECT tag FROM memory_tags WHERE source = 'user' AND memory_id ="
-)
-
 // load reads a memory with its tags; nil if there is none.
 func (c *Conn) load(id int64) (l *loaded, err error) {
-	_, err = c.One(memoryByID, []any{id}, func(s Row) { l = scanMemory(s) })
+	_, err = c.One(MemoryByID, []any{id}, func(s Row) { l = scanMemory(s) })
 	return l, err
 }
 
@@ -266,7 +229,7 @@ func (c *Conn) updateChecksum(id int64) error {
 	if err != nil || l == nil {
 		return err
 	}
-	return c.Exec("UPDATE memories SET checksum = ? WHERE id = ?", l.sum.sum(l.UserTags), id)
+	return c.Exec(SetChecksum, l.sum.sum(l.UserTags), id)
 }
 
 // withChecksum calls f, which changes single columns or tags of a row, and updates the
@@ -322,7 +285,7 @@ func (d *Damage) Text() string {
 
 // Damaged verifies every memory, past state and session.
 func (c *Conn) Damaged() (d Damage, err error) {
-	ids, err := c.IDs("SELECT id FROM memories ORDER BY id")
+	ids, err := c.IDs(AllMemoryIDs)
 	if err != nil {
 		return d, err
 	}
@@ -336,7 +299,7 @@ func (c *Conn) Damaged() (d Damage, err error) {
 		}
 	}
 
-	err = c.Query(selectVersion+", v.rowid FROM versions v ORDER BY v.rowid", nil, func(s Row) error {
+	err = c.Query(AllVersions, nil, func(s Row) error {
 		if _, _, damage := scanVersion(s); damage != nil {
 			d.Versions = append(d.Versions, s.ColumnInt64(len(versionColumns)+2))
 		}
@@ -346,7 +309,7 @@ func (c *Conn) Damaged() (d Damage, err error) {
 		return d, err
 	}
 
-	return d, c.Query(selectSession+" FROM sessions s ORDER BY s.id", nil, func(s Row) error {
+	return d, c.Query(AllSessions, nil, func(s Row) error {
 		if row, damage := scanSession(s); damage != nil {
 			d.Sessions = append(d.Sessions, row.SessionID)
 		}
@@ -356,10 +319,7 @@ func (c *Conn) Damaged() (d Damage, err error) {
 
 // Earlier versions stored the outcome of an episode as the outcome of its memories, with the source inherited. It is
 // not the outcome of the memory, so it is ignored wherever a row is read. Sites and archives may still hold it.
-const (
-	inherited  = "session"
-	OwnOutcome = "CASE WHEN outcome_source = '" + inherited + "' THEN NULL ELSE outcome END" // of a row, in SQL
-)
+const inherited = "session"
 
 // shown returns a row as a response shows it, as of now.
 func shown(r *record.Row, now time.Time) *robotmem.Memory {
@@ -442,7 +402,7 @@ func (c *Conn) FindEach(ids []int64, now time.Time) (
 		return found, damaged, err
 	}
 
-	err = c.Query(memoriesByID, []any{string(list)}, func(s Row) error {
+	err = c.Query(MemoriesByID, []any{string(list)}, func(s Row) error {
 		l := scanMemory(s)
 		if err := l.verify(); err != nil {
 			damaged[l.MemoryID] = robotmem.Explain(err)
@@ -489,8 +449,8 @@ func (c *Conn) FindAll(ids []int64, now time.Time) (memories []robotmem.Memory, 
 }
 
 // IDs runs a query and returns its first column.
-func (c *Conn) IDs(sql string, args ...any) (ids []int64, err error) {
-	err = c.Query(sql, args, func(s Row) error {
+func (c *Conn) IDs(q Query, args ...any) (ids []int64, err error) {
+	err = c.Query(q, args, func(s Row) error {
 		ids = append(ids, s.ColumnInt64(0))
 		return nil
 	})
@@ -498,8 +458,8 @@ func (c *Conn) IDs(sql string, args ...any) (ids []int64, err error) {
 }
 
 // Texts returns the first column of all rows.
-func (c *Conn) Texts(sql string, args ...any) (out []string, err error) {
-	err = c.Query(sql, args, func(s Row) error {
+func (c *Conn) Texts(q Query, args ...any) (out []string, err error) {
+	err = c.Query(q, args, func(s Row) error {
 		out = append(out, s.ColumnText(0))
 		return nil
 	})
@@ -509,8 +469,7 @@ func (c *Conn) Texts(sql string, args ...any) (out []string, err error) {
 func (c *Conn) noMemory(id int64) error {
 	missing := robotmem.Errorf(robotmem.NotFound, "memory_id",
 		"there is no memory %d; ids come from learn, recall and list", id)
-	_, err := c.One("SELECT at, coalesce(' by ' || nullif(who, ''), '') FROM audit WHERE memory_id = ? "+
-		"AND action = 'purged' ORDER BY id DESC LIMIT 1", []any{id}, func(s Row) {
+	_, err := c.One(PurgedEntry, []any{id}, func(s Row) {
 		missing = robotmem.Errorf(robotmem.NotFound, "memory_id", "memory %d was purged at %s%s; nothing of it is kept",
 			id, ParseTime(s.ColumnText(0)).Format(time.RFC3339), s.ColumnText(1))
 	})
@@ -521,13 +480,18 @@ func (c *Conn) noMemory(id int64) error {
 	return missing
 }
 
+// listOf returns a list as JSON.
+func listOf(list []string) string {
+	data, _ := robotmem.EncodeJSON(list) // texts are always JSON
+	return string(data)
+}
+
 // listOrNull returns a list as JSON, as lists of texts are stored; NULL for an empty one.
 func listOrNull(list []string) any {
 	if len(list) == 0 {
 		return nil
 	}
-	data, _ := robotmem.EncodeJSON(list) // texts are always JSON
-	return string(data)
+	return listOf(list)
 }
 
 func StoredList(s string) []string {

@@ -106,58 +106,23 @@ func Cut[T any](items []T, limit int) ([]T, bool) {
 	return items[:limit], true
 }
 
-// conditions are the terms of a WHERE clause, joined by AND, with their arguments.
-type conditions struct {
-	where []string
-	args  []any
+// inCollections returns two parameters: the set of collections as it was asked for, "*" for all, and its names as a
+// JSON list.
+func inCollections(set string) []any {
+	return []any{set, listOf(strings.Split(set, ","))}
 }
 
-// add adds a term if its value is given.
-func (cs *conditions) add(given bool, term string, values ...any) {
-	if given {
-		cs.where, cs.args = append(cs.where, term), append(cs.args, values...)
-	}
-}
-
-// inCollections adds the term of a set of collections.
-func (cs *conditions) inCollections(column, set string) {
-	if set == robotmem.AllCollections {
-		return
-	}
-
-	names := []any{}
-	for name := range strings.SplitSeq(set, ",") {
-		names = append(names, name)
-	}
-	cs.add(true, column+" IN ("+placeholders(len(names))+")", names...)
-}
-
-// within adds the terms of a period, whose ends may be nil.
-func (cs *conditions) within(column string, after, before *time.Time) {
-	if after != nil {
-		cs.add(true, column+" >= ?", FormatTime(*after))
-	}
-	if before != nil {
-		cs.add(true, column+" < ?", FormatTime(*before))
-	}
-}
-
-// String returns the WHERE clause with a leading space; "" without conditions.
-func (cs *conditions) String() string {
-	if len(cs.where) == 0 {
+// timeOrEmpty returns the end of a period as a parameter, "" without one.
+func timeOrEmpty(t *time.Time) string {
+	if t == nil {
 		return ""
 	}
-	return " WHERE " + strings.Join(cs.where, " AND ")
+	return FormatTime(*t)
 }
 
 // EachRecallHour visits the recall totals of each hour since a time.
 func (c *Conn) EachRecallHour(collection string, from time.Time, visit func(time.Time, RecallTotals)) error {
-	var match conditions
-	match.add(true, "hour >= ?", FormatTime(from))
-	match.inCollections("collection", collection)
-
-	return c.Query("SELECT hour, sum(recalls), sum(zero_hits) "+
-		"FROM recall_hours"+match.String()+" GROUP BY hour", match.args, func(s Row) error {
+	return c.Query(RecallHours, append(inCollections(collection), FormatTime(from)), func(s Row) error {
 		visit(ParseTime(s.ColumnText(0)), RecallTotals{s.ColumnInt64(1), s.ColumnInt64(2)})
 		return nil
 	})

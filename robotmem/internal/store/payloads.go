@@ -58,8 +58,7 @@ func (tx *Tx) InsertPayload(p *record.PerceptionRecord) error {
 		return ErrPayloadGone
 	}
 
-	return tx.Exec(`INSERT INTO payloads(sha256, bytes, codec, created_at, data, stored) VALUES (?,?,?,?,?,?)
-		ON CONFLICT(sha256) DO UPDATE SET bytes = excluded.bytes, codec = excluded.codec, data = excluded.data, stored = excluded.stored`,
+	return tx.Exec(PutPayload,
 		w.Sum[:], w.Size, string(w.Codec), FormatTime(tx.Now), w.Inline, w.Stored)
 }
 
@@ -76,8 +75,7 @@ func (c *Conn) Payload(hexSum string) (*StoredPayload, error) {
 	if n, err := hex.Decode(p.Sum[:], []byte(hexSum)); err != nil || n != len(p.Sum) {
 		return nil, errPayloadName
 	}
-	found, err := c.One("SELECT bytes, codec, data FROM payloads "+
-		"WHERE sha256 = ?", []any{p.Sum[:]}, func(s Row) {
+	found, err := c.One(PayloadOf, []any{p.Sum[:]}, func(s Row) {
 		p.Size, p.Codec = s.ColumnInt64(0), payload.Codec(s.ColumnText(1))
 		if s.ColumnType(2) != Null {
 			p.Inline = s.ColumnBlob(2, []byte{})
@@ -101,8 +99,7 @@ func (c *Conn) PayloadSize(hexSum string) (int64, error) {
 // lostPayload returns the error for a memory's payload that has no row.
 func (c *Conn) lostPayload(m *robotmem.Memory) error {
 	err := error(robotmem.Errorf(robotmem.Corrupt, "", "the payload is missing; run robotmem doctor"))
-	_, qerr := c.One("SELECT evicted_at, reason FROM evictions WHERE memory_id = ? "+
-		"ORDER BY id DESC LIMIT 1", []any{m.MemoryID}, func(s Row) {
+	_, qerr := c.One(LastEviction, []any{m.MemoryID}, func(s Row) {
 		err = robotmem.Errorf(robotmem.NotFound, "memory_id",
 			"the bytes of memory %d were evicted at %s: %s; its description and "+
 				"summary remain", m.MemoryID, s.ColumnText(0), s.ColumnText(1))
@@ -151,7 +148,7 @@ func (c *Conn) KnownOrigin(r *record.Record, now time.Time) (*robotmem.SavePerce
 		return nil, err
 	}
 
-	id, err := c.Number("SELECT memory_id FROM origins WHERE collection = ? AND origin = ?", r.Collection,
+	id, err := c.Number(MemoryOfOrigin, r.Collection,
 		r.Perception.Origin)
 	if err != nil || id == 0 {
 		return nil, err
@@ -177,7 +174,7 @@ func (tx *Tx) InsertOrigin(collection, origin string, id int64) error {
 	if origin == "" {
 		return nil
 	}
-	return tx.Exec("INSERT INTO origins(collection, origin, memory_id) VALUES (?,?,?)", collection, origin, id)
+	return tx.Exec(InsertOrigin, collection, origin, id)
 }
 
 func (s *Store) OpenData(c *Conn, m *robotmem.Memory) (*robotmem.DataReader, error) {

@@ -11,26 +11,26 @@ import (
 
 // Purges counts the memories that were purged.
 func (c *Conn) Purges() (int64, error) {
-	return c.Number(purgesSQL)
+	return c.Number(PurgeCounter)
 }
 
 // Purge deletes a memory and everything derived from it, and logs it. secure_delete
 // overwrites the deleted rows. Copies that earlier changes left in the file are removed
 // by a rewrite after the commit.
 func (tx *Tx) Purge(m *robotmem.Memory, reason string) (out *robotmem.Purged, err error) {
-	if err := tx.Exec("PRAGMA secure_delete=ON"); err != nil {
+	if err := tx.Exec(SecureDeleteOn); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, tx.Exec("PRAGMA secure_delete=OFF")) }()
+	defer func() { err = errors.Join(err, tx.Exec(SecureDeleteOff)) }()
 
 	// The report counts rows that purgeRows deletes, so they are read first.
 	out = &robotmem.Purged{}
-	versions, err := tx.Number("SELECT count(*) FROM versions WHERE memory_id = ?", m.MemoryID)
+	versions, err := tx.Number(CountVersions, m.MemoryID)
 	if err != nil {
 		return nil, err
 	}
 	out.Versions = int(versions)
-	if out.StoodFor, err = tx.IDs("SELECT id FROM memories WHERE superseded_by = ? ORDER BY id",
+	if out.StoodFor, err = tx.IDs(SupersededBy,
 		m.MemoryID); err != nil {
 		return nil, err
 	}
@@ -42,17 +42,14 @@ func (tx *Tx) Purge(m *robotmem.Memory, reason string) (out *robotmem.Purged, er
 // may have changed since, or the row is damaged. It scans whole indexes.
 func (tx *Tx) unindexByID(id int64) error {
 	return tx.each(id,
-		"DELETE FROM signatures WHERE memory_id = ?",
-		"DELETE FROM features WHERE memory_id = ?",
-		"DELETE FROM memory_tags WHERE memory_id = ?",
-		"DELETE FROM memories_fts WHERE rowid = ?",
+		DeleteSignaturesOfMemory, DeleteFeaturesOfMemory, DeleteTags, DeleteFullText,
 	)
 }
 
-// each runs statements with one memory as their parameter.
-func (tx *Tx) each(id int64, statements ...string) error {
-	for _, sql := range statements {
-		if err := tx.Exec(sql, id); err != nil {
+// each runs queries with one memory as their parameter.
+func (tx *Tx) each(id int64, queries ...Query) error {
+	for _, q := range queries {
+		if err := tx.Exec(q, id); err != nil {
 			return err
 		}
 	}
@@ -67,18 +64,12 @@ func (tx *Tx) UnindexDamaged(id int64) error {
 // purgeRows deletes the memory's row and all rows derived from it.
 func (tx *Tx) purgeRows(id int64) error {
 	return errors.Join(tx.unindexByID(id), tx.each(id,
-		"DELETE FROM versions WHERE memory_id = ?",
-		"DELETE FROM session_recalls WHERE memory_id = ?",
-		"DELETE FROM origins WHERE memory_id = ?",
-		"DELETE FROM sightings WHERE memory_id = ?",
-		"UPDATE versions SET superseded_by = NULL WHERE superseded_by = ?",
-		"UPDATE memories SET superseded_by = NULL WHERE superseded_by = ?",
-		"UPDATE audit SET reason = NULL, before = NULL, after = NULL WHERE memory_id = ?",
-		"DELETE FROM memories WHERE id = ?",
+		DeleteVersions, DeleteRecallsOfMemory, DeleteOriginsOfMemory, DeleteSightingsOfMemory, ClearPastSuccessors,
+		ClearSuccessors, ClearAudit, DeleteMemory,
 	),
 		// Snapshots of the in-memory indexes hold the words and values of the memory.
-		tx.Exec("DELETE FROM snapshot_heads"),
-		tx.Exec("DELETE FROM snapshots"),
+		tx.Exec(DeleteSnapshotHeads),
+		tx.Exec(DeleteSnapshots),
 		tx.BeginFeatureEpoch(),
 		tx.forgetAnswers(id),
 		tx.purgeVectors(id))
@@ -89,8 +80,8 @@ func (tx *Tx) purgeRows(id int64) error {
 func (tx *Tx) purgeVectors(id int64) error {
 	return tx.eachModel(func(m *Model) error {
 		return errors.Join(
-			tx.Exec("UPDATE "+m.Table()+" SET vector = NULL, seq = ? WHERE memory_id = ?", m.Seq+1, id),
-			tx.Exec("UPDATE models SET seq = ? WHERE id = ?", m.Seq+1, m.ID))
+			tx.Exec(PurgeVector.Of(m), m.Seq+1, id),
+			tx.Exec(SetModelSeq, m.Seq+1, m.ID))
 	})
 }
 
@@ -105,8 +96,7 @@ func (tx *Tx) purgePayload(m *robotmem.Memory, out *robotmem.Purged) error {
 		return fmt.Errorf("payload of memory %d: its name is not a SHA-256", m.MemoryID)
 	}
 
-	named, err := tx.Number("SELECT count(*) FROM memories WHERE perception_data = ? AND id NOT IN (SELECT memory_id "+
-		"FROM evictions)", sum)
+	named, err := tx.Number(CountNaming, sum)
 	if err != nil {
 		return err
 	}
@@ -118,28 +108,27 @@ func (tx *Tx) purgePayload(m *robotmem.Memory, out *robotmem.Purged) error {
 
 	out.Payload = "gone before"
 	inFile := false
-	found, err := tx.One("SELECT bytes, data IS NOT NULL FROM payloads "+
-		"WHERE sha256 = ?", []any{sum}, func(s Row) {
+	found, err := tx.One(PayloadSize, []any{sum}, func(s Row) {
 		out.Payload, out.Bytes, inFile = "removed", s.ColumnInt64(0), s.ColumnBool(1)
 	})
 	if err != nil || !found {
 		return err
 	}
-	if err := tx.Exec("DELETE FROM payloads WHERE sha256 = ?", sum); err != nil || inFile {
+	if err := tx.Exec(DeletePayload, sum); err != nil || inFile {
 		return err
 	}
 
 	// The file is removed after the commit. The table remembers it, so that a crash does not leave it behind.
-	return tx.Exec("INSERT OR IGNORE INTO purged_files(sha256) VALUES (?)", sum)
+	return tx.Exec(InsertPurgedFile, sum)
 }
 
 // markPurged logs that the memory existed, who stored it, and who purged it.
 func (tx *Tx) markPurged(m *robotmem.Memory, reason string) error {
 	revision := tx.NextRevision()
 	err := errors.Join(
-		tx.Exec("INSERT INTO purged(memory_id, uid, revision) VALUES (?,?,?)", m.MemoryID, m.UID, revision),
-		tx.Exec("UPDATE counters SET value = value + 1 WHERE name = 'purges'"),
-		tx.Exec("UPDATE counters SET value = ? WHERE name = 'scrub'", revision))
+		tx.Exec(InsertPurged, m.MemoryID, m.UID, revision),
+		tx.Exec(AddPurge),
+		tx.Exec(SetScrub, revision))
 	if err != nil {
 		return err
 	}
@@ -161,18 +150,17 @@ func (tx *Tx) markPurged(m *robotmem.Memory, reason string) error {
 
 // ToScrub returns the revision of the last purge whose rewrite is not finished, 0 if there is none.
 func (c *Conn) ToScrub() (int64, error) {
-	return c.Number("SELECT value FROM counters WHERE name = 'scrub'")
+	return c.Number(ScrubUpto)
 }
 
 func (tx *Tx) Scrubbed(upto int64) error {
-	return tx.Exec("UPDATE counters SET value = 0 WHERE name = 'scrub' AND value <= ?", upto)
+	return tx.Exec(ClearScrub, upto)
 }
 
 // PurgedFiles lists the files of purged payloads to remove. It leaves out a payload that
 // was saved again since.
 func (c *Conn) PurgedFiles() (sums [][sha256.Size]byte, err error) {
-	err = c.Query("SELECT sha256 FROM purged_files WHERE sha256 NOT IN (SELECT sha256 FROM payloads "+
-		"WHERE data IS NULL)", nil, func(s Row) error {
+	err = c.Query(PurgedFiles, nil, func(s Row) error {
 		if raw := s.ColumnRawBlob(0); len(raw) == sha256.Size {
 			sums = append(sums, [sha256.Size]byte(raw))
 		}
@@ -182,27 +170,27 @@ func (c *Conn) PurgedFiles() (sums [][sha256.Size]byte, err error) {
 	return sums, err
 }
 
-func (tx *Tx) DropPurgedFiles() error { return tx.Exec("DELETE FROM purged_files") }
+func (tx *Tx) DropPurgedFiles() error { return tx.Exec(DeletePurgedFiles) }
 
 // RewriteFile rewrites the file from its tables. It rebuilds the full-text index first,
 // because the terms of a deleted row remain in its segments until they are merged.
 // VACUUM does not copy free pages and overwritten parts of pages.
 func (c *Conn) RewriteFile() (err error) {
-	if err := c.Exec("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')"); err != nil {
+	if err := c.Exec(RebuildFullText); err != nil {
 		return err
 	}
 	// VACUUM copies the file, and the copy can be larger than memory.
-	if err := c.Exec("PRAGMA temp_store=FILE"); err != nil {
+	if err := c.Exec(TemporariesInFile); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.Exec("PRAGMA temp_store=MEMORY")) }()
+	defer func() { err = errors.Join(err, c.Exec(TemporariesInMemory)) }()
 
-	return c.Exec("VACUUM")
+	return c.Exec(RewriteFile)
 }
 
 // EmptyLog checkpoints and truncates the log. It reports false while another connection
 // still reads from it.
 func (c *Conn) EmptyLog() (done bool, err error) {
-	_, err = c.One("PRAGMA wal_checkpoint(TRUNCATE)", nil, func(s Row) { done = s.ColumnInt64(0) == 0 })
+	_, err = c.One(TruncateLog, nil, func(s Row) { done = s.ColumnInt64(0) == 0 })
 	return done, err
 }

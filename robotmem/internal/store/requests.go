@@ -26,7 +26,7 @@ func (c *Conn) Answered(call record.Call, res any) (bool, error) {
 	}
 
 	var digest, answer []byte
-	known, err := c.One("SELECT digest, answer FROM requests WHERE request_id = ?", []any{call.ID}, func(s Row) {
+	known, err := c.One(RequestOf, []any{call.ID}, func(s Row) {
 		digest, answer = bytes.Clone(s.ColumnRawBlob(0)), []byte(s.ColumnText(1))
 	})
 	if err != nil || !known {
@@ -54,18 +54,18 @@ func (tx *Tx) KeepAnswer(call record.Call, memoryID int64, res any) error {
 		return err
 	}
 
-	id, err := tx.Number("SELECT coalesce(max(id), 0) + 1 FROM requests")
+	id, err := tx.Number(NextRequestID)
 	if err != nil {
 		return err
 	}
 
-	err = tx.Exec("INSERT INTO requests(id, request_id, digest, memory_id, answer, created_at) VALUES (?,?,?,?,?,?)",
+	err = tx.Exec(InsertRequest,
 		id, call.ID, call.Digest, memoryID, string(answer), FormatTime(tx.Now))
 	if err != nil {
 		return err
 	}
 
-	return tx.Exec("DELETE FROM requests WHERE id IN (SELECT id FROM requests ORDER BY id LIMIT 2) AND (id <= ? OR created_at < ?)",
+	return tx.Exec(DeleteOldRequests,
 		id-answersKept, FormatTime(tx.Now.Add(-answersAge)))
 }
 
@@ -73,6 +73,6 @@ func (tx *Tx) KeepAnswer(call record.Call, memoryID int64, res any) error {
 // deletes those of other calls that name it, because the reason of a conflict holds a part of its text.
 func (tx *Tx) forgetAnswers(id int64) error {
 	return errors.Join(
-		tx.Exec("UPDATE requests SET digest = ?, answer = '' WHERE memory_id = ?", []byte{0}, id),
-		tx.Exec("DELETE FROM requests WHERE instr(answer, ?) > 0", `"memory_id":`+strconv.FormatInt(id, 10)+","))
+		tx.Exec(ForgetAnswer, []byte{0}, id),
+		tx.Exec(DeleteAnswersNaming, `"memory_id":`+strconv.FormatInt(id, 10)+","))
 }

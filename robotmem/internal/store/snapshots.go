@@ -53,8 +53,7 @@ func (s *Store) SaveSnapshot(ctx context.Context, name string, revision, purges 
 	// transaction, so that other writers do not wait long.
 	for more := true; more; {
 		e := s.Write(context.WithoutCancel(ctx), func(tx *Tx) error {
-			deleted, err := tx.Changed(`DELETE FROM snapshots WHERE rowid = (SELECT s.rowid FROM snapshots s LEFT JOIN snapshot_heads h
-				ON h.name = s.name AND h.generation = s.generation WHERE s.name = ? AND h.name IS NULL LIMIT 1)`, name)
+			deleted, err := tx.Changed(DeleteLoosePart, name)
 			more = deleted > 0
 			return err
 		})
@@ -87,7 +86,7 @@ func (w *partWriter) Write(p []byte) (int, error) {
 			return err
 		}
 
-		return tx.Exec("INSERT INTO snapshots(name, generation, part, data) VALUES (?,?,?,?)", w.name,
+		return tx.Exec(InsertSnapshotPart, w.name,
 			w.generation, w.parts, p)
 	})
 	w.parts++
@@ -100,10 +99,7 @@ var ErrSuperseded = errors.New("another process has stored a newer snapshot")
 func (w *partWriter) finish(tx *Tx, revision int64) error {
 	// Another process may have stored a newer snapshot, deleted the parts of this one as outdated, or purged a memory.
 	// A snapshot that is ahead of the tables does not count as newer: somebody has restored an older file.
-	newest, err := tx.Number(`SELECT NOT EXISTS (SELECT 1 FROM snapshot_heads WHERE name = ?1 AND revision >= ?2
-			AND `+notAhead+`)
-		AND (SELECT count(*) FROM snapshots WHERE name = ?1 AND generation = ?3) = ?4
-		AND (SELECT value FROM counters WHERE name = 'purges') = ?5`, w.name, revision, w.generation, w.parts, w.purges)
+	newest, err := tx.Number(MayReplaceSnapshot, w.name, revision, w.generation, w.parts, w.purges)
 	if err != nil {
 		return err
 	}
@@ -111,20 +107,13 @@ func (w *partWriter) finish(tx *Tx, revision int64) error {
 		return ErrSuperseded
 	}
 
-	return tx.Exec("INSERT INTO snapshot_heads(name, generation, revision, parts, checksum) VALUES (?,?,?,?,?) "+
-		"ON CONFLICT(name) DO UPDATE SET generation = excluded.generation, revision = excluded.revision, "+
-		"parts = excluded.parts, checksum = excluded.checksum",
+	return tx.Exec(PutSnapshotHead,
 		w.name, w.generation, revision, w.parts, int64(w.sum.Sum32()))
 }
 
-// notAhead is the SQL condition for a head whose revision the tables have reached. The revision of the snapshot of
-// vectors is a sequence number of the model, which is not compared.
-const notAhead = "(name = '" + VectorsSnapshot + "' OR revision <= (SELECT value FROM counters WHERE name = 'changes'))"
-
 // SnapshotRevision returns the revision of a stored snapshot; 0 if there is none, or if it is ahead of the tables.
 func (c *Conn) SnapshotRevision(name string) (int64, error) {
-	return c.Number(`SELECT revision FROM snapshot_heads WHERE name = ?1
-		AND `+notAhead, name)
+	return c.Number(SnapshotRevision, name)
 }
 
 var ErrNoSnapshot = errors.New("no snapshot is stored")
@@ -136,8 +125,7 @@ func (c *Conn) LoadSnapshot(name string, read func(io.Reader) error) (revision i
 	got := crc32.New(castagnoli)
 
 	var sum uint32
-	found, err := c.One("SELECT generation, revision, parts, checksum FROM snapshot_heads "+
-		"WHERE name = ?", []any{name}, func(s Row) {
+	found, err := c.One(SnapshotHead, []any{name}, func(s Row) {
 		r.generation = s.ColumnInt64(0)
 		revision = s.ColumnInt64(1)
 		r.parts = s.ColumnInt(2)
@@ -197,7 +185,7 @@ func (r *partReader) Read(p []byte) (n int, err error) {
 	if r.part == r.parts {
 		return 0, io.EOF
 	}
-	found, err := r.c.One("SELECT data FROM snapshots WHERE name = ? AND generation = ? AND part = ?",
+	found, err := r.c.One(SnapshotPart,
 		[]any{r.name, r.generation, r.part},
 		func(s Row) { n = copy(p, s.ColumnRawBlob(0)) })
 	if err == nil && !found {
@@ -210,11 +198,11 @@ func (r *partReader) Read(p []byte) (n int, err error) {
 
 // DropSnapshots drops every snapshot when the tables are no longer trusted. The next
 // save deletes the parts.
-func (tx *Tx) DropSnapshots() error { return tx.Exec("DELETE FROM snapshot_heads") }
+func (tx *Tx) DropSnapshots() error { return tx.Exec(DeleteSnapshotHeads) }
 
 // DropSnapshot drops the snapshot with a name.
 func (tx *Tx) DropSnapshot(name string) error {
-	return tx.Exec("DELETE FROM snapshot_heads WHERE name = ?", name)
+	return tx.Exec(DeleteSnapshotHead, name)
 }
 
 const (

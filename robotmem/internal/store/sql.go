@@ -45,20 +45,20 @@ func (s *Store) InFile() bool {
 	return in
 }
 
-// SQL runs statements. A parameter is ? or ?1. Statements use only syntax that SQLite and PostgreSQL both accept.
+// SQL runs the queries of this package by their names.
 type SQL interface {
-	// Exec runs a statement that returns no rows.
-	Exec(sql string, args ...any) error
+	// Exec runs a query that returns no rows.
+	Exec(q Query, args ...any) error
 	// Changed is Exec, and returns the number of rows that were changed.
-	Changed(sql string, args ...any) (int64, error)
-	// Insert runs an INSERT of one row and returns its id.
-	Insert(sql string, args ...any) (int64, error)
+	Changed(q Query, args ...any) (int64, error)
+	// Insert runs a query that inserts one row and returns its id.
+	Insert(q Query, args ...any) (int64, error)
 	// Query calls row for each row until row fails; io.EOF ends it without an error.
-	Query(sql string, args []any, row func(Row) error) error
+	Query(q Query, args []any, row func(Row) error) error
 	// One reads at most one row and reports whether there was one.
-	One(sql string, args []any, row func(Row)) (bool, error)
+	One(q Query, args []any, row func(Row)) (bool, error)
 	// Number returns the first column of the first row, 0 without a row.
-	Number(sql string, args ...any) (int64, error)
+	Number(q Query, args ...any) (int64, error)
 	// SetInterrupt makes statements fail once ctx ends, and returns the context before.
 	SetInterrupt(ctx context.Context) context.Context
 }

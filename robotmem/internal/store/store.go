@@ -135,18 +135,18 @@ func (s *Store) Now() time.Time { return s.Clock().UTC() }
 func (c *Conn) Stats(res *admin.StatsResponse) (err error) {
 	var version int64
 	for _, q := range []struct {
-		to  *int64
-		sql string
+		to    *int64
+		query Query
 	}{
-		{&res.Sessions, "SELECT count(*) FROM sessions"},
-		{&res.PayloadBytes, "SELECT coalesce(sum(bytes), 0) FROM payloads"},
-		{&res.StoredBytes, "SELECT coalesce(sum(" + payloadBytes + "), 0) FROM payloads"},
-		{&res.Evicted, "SELECT count(*) FROM evictions"},
-		{&res.EvictedBytes, "SELECT coalesce(sum(bytes), 0) FROM evictions"},
-		{&res.DBBytes, "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"},
-		{&version, "PRAGMA user_version"},
+		{&res.Sessions, CountSessions},
+		{&res.PayloadBytes, SumPayloads},
+		{&res.StoredBytes, SumStored},
+		{&res.Evicted, CountEvictions},
+		{&res.EvictedBytes, SumEvicted},
+		{&res.DBBytes, FileSize},
+		{&version, SchemaVersion},
 	} {
-		if *q.to, err = c.Number(q.sql); err != nil {
+		if *q.to, err = c.Number(q.query); err != nil {
 			return err
 		}
 	}
@@ -156,8 +156,7 @@ func (c *Conn) Stats(res *admin.StatsResponse) (err error) {
 		return err
 	}
 
-	return c.Query("SELECT name, value FROM counters WHERE name IN ('recalls', "+
-		"'zero_hits')", nil, func(s Row) error {
+	return c.Query(RecallCounters, nil, func(s Row) error {
 		if s.ColumnText(0) == "recalls" {
 			res.Recalls += s.ColumnInt64(1)
 		} else {
@@ -172,12 +171,12 @@ func (c *Conn) Stats(res *admin.StatsResponse) (err error) {
 func (c *Conn) Integrity(deep bool) (string, error) {
 	// FTS5 updates the cached structure of a connection when a query begins, but not
 	// before a check, which would then report another connection's merge as corruption.
-	if _, err := c.Number("SELECT rowid FROM memories_fts LIMIT 1"); err != nil {
+	if _, err := c.Number(TouchFullText); err != nil {
 		return "", err
 	}
-	check := "PRAGMA quick_check(10)"
+	check := QuickCheck
 	if deep {
-		check = "PRAGMA integrity_check(10)"
+		check = IntegrityCheck
 	}
 
 	return c.errorsOf(check, func(line string) bool { return line != "ok" })
@@ -186,11 +185,11 @@ func (c *Conn) Integrity(deep bool) (string, error) {
 // PageDamage returns the errors of quick_check, "" if there are none. It ignores errors
 // in the full-text index, which Repair rebuilds.
 func (c *Conn) PageDamage() (string, error) {
-	return c.errorsOf("PRAGMA quick_check(100)", func(line string) bool { return line != "ok" && !strings.Contains(line, "FTS5") })
+	return c.errorsOf(PageCheck, func(line string) bool { return line != "ok" && !strings.Contains(line, "FTS5") })
 }
 
 // errorsOf returns the lines of a check for which counts returns true.
-func (c *Conn) errorsOf(check string, counts func(line string) bool) (string, error) {
+func (c *Conn) errorsOf(check Query, counts func(line string) bool) (string, error) {
 	lines, err := c.Texts(check)
 	lines = slices.DeleteFunc(lines, func(line string) bool { return !counts(line) })
 	return robotmem.Clip(strings.Join(lines, "; "), 500), err

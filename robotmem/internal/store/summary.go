@@ -22,8 +22,7 @@ func (c *Conn) SummarizeSession(s *robotmem.Session, until time.Time, score *flo
 		out.DurationS, _ = n.Float64()
 	}
 
-	err := c.Query("SELECT type, category, "+OwnOutcome+`, count(*)
-		FROM memories WHERE session_id = ? AND status <> 'invalidated' GROUP BY 1, 2, 3`, []any{s.SessionID}, func(st Row) error {
+	err := c.Query(GroupsOfSession, []any{s.SessionID}, func(st Row) error {
 		n := st.ColumnInt(3)
 		if st.ColumnText(0) == "fact" {
 			out.Facts += n
@@ -45,8 +44,7 @@ func (c *Conn) SummarizeSession(s *robotmem.Session, until time.Time, score *flo
 		return out, err
 	}
 
-	_, err = c.One("SELECT count(*), coalesce(sum(used), 0) FROM session_recalls "+
-		"WHERE session_id = ?", []any{s.SessionID}, func(st Row) {
+	_, err = c.One(CountRecalled, []any{s.SessionID}, func(st Row) {
 		out.Recalled, out.Used = st.ColumnInt(0), st.ColumnInt(1)
 	})
 	if err == nil {
@@ -90,15 +88,13 @@ func summaryText(s *robotmem.SessionSummary, superseded int) string {
 
 // SessionWords returns the summaries of a session's first memories, as a query.
 func (c *Conn) SessionWords(id string) (string, error) {
-	words, err := c.Texts("SELECT human_summary FROM memories WHERE session_id = ? AND status = 'active' "+
-		"ORDER BY id LIMIT 20", id)
+	words, err := c.Texts(SummariesOfSession, id)
 	return strings.Join(words, " "), err
 }
 
 // Rules returns the constraints and pinned memories of a collection, newest first.
 func (c *Conn) Rules(collection string, n int, now time.Time) ([]robotmem.Memory, error) {
-	ids, err := c.IDs(`SELECT id FROM memories WHERE collection = ? AND status = 'active'
-		AND (category = 'constraint' OR pinned) AND category NOT IN ('postmortem', 'gotcha') ORDER BY id DESC LIMIT ?`, collection, n)
+	ids, err := c.IDs(NewestRules, collection, n)
 	if err != nil {
 		return nil, err
 	}

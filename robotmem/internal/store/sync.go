@@ -12,8 +12,7 @@ import (
 func (c *Conn) EachArchivedSince(after, most int64, visit func(a *Archived, revision int64) error) error {
 	at := len(memoryColumns) + 4
 
-	return c.Query(selectArchived+", m.revision FROM memories m WHERE m.revision > ? "+
-		"ORDER BY m.revision LIMIT ?", []any{after, most}, func(s Row) error {
+	return c.Query(ArchivedSince, []any{after, most}, func(s Row) error {
 		revision := s.ColumnInt64(at)
 		m, err := c.scanArchived(s)
 		if err != nil {
@@ -25,8 +24,7 @@ func (c *Conn) EachArchivedSince(after, most int64, visit func(a *Archived, revi
 
 // SupersededBetween returns the successors of memories, if one of the two changed between two revisions.
 func (c *Conn) SupersededBetween(after, upto int64) (links []archive.Link, err error) {
-	err = c.Query(`SELECT m.uid, o.uid FROM memories m JOIN memories o ON o.id = m.superseded_by
-		WHERE m.revision > ?1 AND m.revision <= ?2 OR o.revision > ?1 AND o.revision <= ?2`, []any{after, upto}, func(s Row) error {
+	err = c.Query(SuccessorsChanged, []any{after, upto}, func(s Row) error {
 		links = append(links, archive.Link{Memory: s.ColumnText(0), SupersededBy: s.ColumnText(1)})
 		return nil
 	})
@@ -35,8 +33,7 @@ func (c *Conn) SupersededBetween(after, upto int64) (links []archive.Link, err e
 
 // PurgedBetween returns the uids of the memories that were purged between two revisions.
 func (c *Conn) PurgedBetween(after, upto int64) (uids []string, err error) {
-	err = c.Query("SELECT uid FROM purged WHERE revision > ? AND revision <= ? "+
-		"ORDER BY revision", []any{after, upto}, func(s Row) error {
+	err = c.Query(PurgedBetween, []any{after, upto}, func(s Row) error {
 		uids = append(uids, s.ColumnText(0))
 		return nil
 	})
@@ -46,8 +43,7 @@ func (c *Conn) PurgedBetween(after, upto int64) (uids []string, err error) {
 // EndedSince returns the sessions that ended after an entry of the audit log, and the last entry.
 func (c *Conn) EndedSince(entry int64) (sessions []string, last int64, err error) {
 	last = entry
-	err = c.Query("SELECT id, session_id FROM audit WHERE id > ? "+
-		"AND action = 'ended' ORDER BY id", []any{entry}, func(s Row) error {
+	err = c.Query(EndedAfter, []any{entry}, func(s Row) error {
 		last = s.ColumnInt64(0)
 		sessions = append(sessions, s.ColumnText(1))
 		return nil
@@ -65,11 +61,10 @@ func (tx *Tx) KeepVersion(id int64, v *archive.Version) error {
 
 // Counter returns a counter, 0 if there is none.
 func (c *Conn) Counter(name string) (int64, error) {
-	return c.Number("SELECT value FROM counters WHERE name = ?", name)
+	return c.Number(CounterNamed, name)
 }
 
 // SetCounter stores a counter.
 func (tx *Tx) SetCounter(name string, value int64) error {
-	return tx.Exec("INSERT INTO counters(name, value) VALUES (?,?) ON CONFLICT(name) DO UPDATE "+
-		"SET value = excluded.value", name, value)
+	return tx.Exec(SetCounter, name, value)
 }

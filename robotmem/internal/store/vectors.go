@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"math"
 	"sync"
@@ -27,29 +26,25 @@ const (
 	ModelFilling = "filling"
 )
 
-func (m *Model) Table() string { return fmt.Sprintf("vectors_%d", m.ID) }
-
-const modelColumns = "id, name, dims, upto, seq, state"
-
 func scanModel(s Row) Model {
 	return Model{s.ColumnInt64(0), s.ColumnText(1), s.ColumnInt(2), s.ColumnInt64(3), s.ColumnInt64(4), s.ColumnText(5)}
 }
 
 // PresentModel returns the model that recall uses; its id is 0 if there is none.
 func (c *Conn) PresentModel() (m Model, err error) {
-	_, err = c.One(presentModelSQL, nil, func(s Row) { m = scanModel(s) })
+	_, err = c.One(PresentModel, nil, func(s Row) { m = scanModel(s) })
 	return m, err
 }
 
 // Model reads the row of a model; its id is 0 if it is gone.
 func (c *Conn) Model(id int64) (m Model, err error) {
-	_, err = c.One("SELECT "+modelColumns+" FROM models WHERE id = ?", []any{id},
+	_, err = c.One(ModelByID, []any{id},
 		func(s Row) { m = scanModel(s) })
 	return m, err
 }
 
 func (c *Conn) Models() (all []Model, err error) {
-	err = c.Query("SELECT "+modelColumns+" FROM models ORDER BY id", nil, func(s Row) error {
+	err = c.Query(AllModels, nil, func(s Row) error {
 		all = append(all, scanModel(s))
 		return nil
 	})
@@ -61,7 +56,7 @@ func (c *Conn) Models() (all []Model, err error) {
 // changed, the model is created again, and keeps its state if it was present.
 func (tx *Tx) CreateModel(name string, dims int, state string) (Model, error) {
 	var m Model
-	found, err := tx.One("SELECT "+modelColumns+" FROM models WHERE name = ?", []any{name},
+	found, err := tx.One(ModelByName, []any{name},
 		func(s Row) { m = scanModel(s) })
 	if err != nil {
 		return m, err
@@ -78,34 +73,28 @@ func (tx *Tx) CreateModel(name string, dims int, state string) (Model, error) {
 		}
 	case found && m.State != state:
 		m.State = state
-		return m, tx.Exec("UPDATE models SET state = ? WHERE id = ?", state, m.ID)
+		return m, tx.Exec(SetModelState, state, m.ID)
 	case found:
 		return m, nil
 	}
 
-	id, err := tx.SQL.Insert("INSERT INTO models(name, dims, state) VALUES (?,?,?)", name, dims, state)
+	id, err := tx.SQL.Insert(InsertModel, name, dims, state)
 	if err != nil {
 		return m, err
 	}
 
 	m = Model{ID: id, Name: name, Dims: dims, State: state}
 
-	return m, tx.Exec(CreateVectors(m.Table()))
-}
-
-// CreateVectors returns the statement that creates the table of a model's vectors.
-func CreateVectors(table string) string {
-	return fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %[1]s(memory_id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, vector BLOB, checksum INTEGER);
-		CREATE INDEX IF NOT EXISTS idx_%[1]s_seq ON %[1]s(seq)`, table)
+	return m, tx.Exec(CreateVectors.Of(&m))
 }
 
 // dropModel deletes a model with its vectors.
 func (tx *Tx) dropModel(m *Model) error {
-	err := tx.Exec("DELETE FROM models WHERE id = ?", m.ID)
+	err := tx.Exec(DeleteModel, m.ID)
 	if m.State == ModelPresent {
 		err = errors.Join(err, tx.DropSnapshot(VectorsSnapshot))
 	}
-	return errors.Join(err, tx.Exec("DROP TABLE IF EXISTS "+m.Table()))
+	return errors.Join(err, tx.Exec(DropVectors.Of(m)))
 }
 
 // eachModel calls f for every model until it fails.
@@ -119,19 +108,19 @@ func (c *Conn) eachModel(f func(m *Model) error) error {
 
 // unindexVectors deletes the vectors of a changed text.
 func (tx *Tx) unindexVectors(id int64) error {
-	return tx.eachModel(func(m *Model) error { return tx.Exec("DELETE FROM "+m.Table()+" WHERE memory_id = ?", id) })
+	return tx.eachModel(func(m *Model) error { return tx.Exec(DeleteVector.Of(m), id) })
 }
 
 // Empty reports whether the file holds no memory.
 func (c *Conn) Empty() (bool, error) {
-	n, err := c.Number("SELECT EXISTS (SELECT 1 FROM memories)")
+	n, err := c.Number(HasMemories)
 	return n == 0, err
 }
 
 // DamagedVectors lists the memories whose vector of a model does not match its checksum.
 // It reads all vectors.
 func (c *Conn) DamagedVectors(m *Model) (ids []int64, err error) {
-	err = c.Query("SELECT memory_id, vector, checksum FROM "+m.Table()+" WHERE vector IS NOT NULL", nil, func(s Row) error {
+	err = c.Query(AllVectors.Of(m), nil, func(s Row) error {
 		if id := s.ColumnInt64(0); m.verified(s, id, 1) == nil {
 			ids = append(ids, id)
 		}
@@ -160,8 +149,8 @@ func vectorChecksum(id int64, raw []byte) int64 {
 // renewVectors empties the tables of vectors after their format has changed. The models compute the vectors again.
 func (c *Conn) renewVectors() error {
 	return c.eachModel(func(m *Model) error {
-		err := c.Exec(fmt.Sprintf("DROP TABLE %[1]s; %[2]s", m.Table(), CreateVectors(m.Table())))
-		return errors.Join(err, c.Exec("UPDATE models SET upto = 0 WHERE id = ?", m.ID))
+		err := errors.Join(c.Exec(DropVectors.Of(m)), c.Exec(CreateVectors.Of(m)))
+		return errors.Join(err, c.Exec(ResetModel, m.ID))
 	})
 }
 
@@ -170,9 +159,9 @@ func (tx *Tx) DropDamagedVectors() error {
 	return tx.eachModel(func(m *Model) error {
 		damaged, err := tx.DamagedVectors(m)
 		for _, id := range damaged {
-			err = errors.Join(err, tx.Exec("DELETE FROM "+m.Table()+" WHERE memory_id = ?", id))
+			err = errors.Join(err, tx.Exec(DeleteVector.Of(m), id))
 		}
-		return errors.Join(err, tx.Exec("UPDATE models SET upto = 0 WHERE id = ?", m.ID))
+		return errors.Join(err, tx.Exec(ResetModel, m.ID))
 	})
 }
 
@@ -186,10 +175,8 @@ type Waiting struct {
 // last change, and the revision up to which it looked. It reads at most rows rows; done
 // is true when there are no more.
 func (c *Conn) NextWaiting(m *Model, rows int) (found []Waiting, upto int64, done bool, err error) {
-	// This is not written as NOT EXISTS, for which PostgreSQL would read all vectors.
-	const columns = "m.id, m.revision, m.version, m.type, m.content, m.human_summary, " +
-		"m.status = 'active' AND (SELECT v.memory_id FROM %s v WHERE v.memory_id = m.id) IS NULL"
-	f, err := c.EachChanged(fmt.Sprintf(columns, m.Table()), "", m.Upto, int64(rows), func(s Row) error {
+	texts := Changes{Page: ChangedWithVectors.Of(m), One: WithVectorOf.Of(m)}
+	f, err := c.EachChanged(texts, m.Upto, int64(rows), func(s Row) error {
 		if s.ColumnBool(6) {
 			text := s.ColumnText(4)
 			if s.ColumnText(3) == "perception" {
@@ -206,8 +193,7 @@ func (c *Conn) NextWaiting(m *Model, rows int) (found []Waiting, upto int64, don
 
 // Backlog counts the active memories without a vector of a model.
 func (c *Conn) Backlog(m *Model) (int64, error) {
-	return c.Number("SELECT count(*) FROM memories m WHERE m.revision > ? AND m.status = 'active' "+
-		"AND NOT EXISTS (SELECT 1 FROM "+m.Table()+" v WHERE v.memory_id = m.id)", m.Upto)
+	return c.Number(CountWaiting.Of(m), m.Upto)
 }
 
 // StoreVectors stores the vectors of memories. A nil vector means that the model refused
@@ -228,8 +214,7 @@ func (tx *Tx) StoreVectors(id int64, items []Waiting, vectors [][]float32, upto 
 	}
 
 	list, _ := json.Marshal(ids) // numbers
-	err = tx.Query("SELECT id, version FROM memories WHERE id IN (SELECT value "+
-		"FROM json_each(?))", []any{string(list)}, func(s Row) error {
+	err = tx.Query(VersionsOfMemories, []any{string(list)}, func(s Row) error {
 		versions[s.ColumnInt64(0)] = s.ColumnInt64(1)
 		return nil
 	})
@@ -248,23 +233,20 @@ func (tx *Tx) StoreVectors(id int64, items []Waiting, vectors [][]float32, upto 
 			blob = vector.Encode(vectors[i])
 		}
 
-		err := tx.Exec("INSERT INTO "+m.Table()+"(memory_id, seq, vector, checksum) VALUES (?,?,?,?) "+
-			"ON CONFLICT(memory_id) DO UPDATE SET seq = excluded.seq, vector = excluded.vector, "+
-			"checksum = excluded.checksum",
+		err := tx.Exec(PutVector.Of(&m),
 			item.ID, m.Seq, blob, vectorChecksum(item.ID, blob))
 		if err != nil {
 			return err
 		}
 	}
 
-	return tx.Exec("UPDATE models SET seq = ?, upto = max(upto, ?) WHERE id = ?", m.Seq, upto, m.ID)
+	return tx.Exec(AdvanceModel, m.Seq, upto, m.ID)
 }
 
 // VectorsSince visits the next vectors written after seq, in that order. raw is nil if the
 // model refused the text or the vector is damaged.
 func (c *Conn) VectorsSince(m *Model, seq, most int64, each func(id, seq int64, raw []byte) error) error {
-	return c.Query("SELECT memory_id, seq, vector, checksum FROM "+m.Table()+" WHERE seq > ? "+
-		"ORDER BY seq LIMIT ?", []any{seq, most}, func(s Row) error {
+	return c.Query(VectorsAfter.Of(m), []any{seq, most}, func(s Row) error {
 		id := s.ColumnInt64(0)
 		return each(id, s.ColumnInt64(1), m.verified(s, id, 2))
 	})
@@ -282,8 +264,7 @@ func (s *Store) Vectors(c *Conn, m *Model, ids []int64, each func(id int64, raw 
 	if !s.InFile() {
 		list, _ := json.Marshal(ids) // never fails for numbers
 
-		return c.Query("SELECT memory_id, vector, checksum FROM "+m.Table()+" WHERE memory_id IN (SELECT value "+
-			"FROM json_each(?))", []any{string(list)}, func(s Row) error {
+		return c.Query(VectorsOf.Of(m), []any{string(list)}, func(s Row) error {
 			id := s.ColumnInt64(0)
 			if raw := m.verified(s, id, 1); raw != nil {
 				return each(id, raw)
@@ -328,9 +309,10 @@ func (s *Store) Vectors(c *Conn, m *Model, ids []int64, each func(id int64, raw 
 // the rest, after an error all that were not visited.
 func (c *Conn) vectors(m *Model, ids []int64, upto int64, each func(id int64, raw []byte) error) (left []int64,
 	err error) {
+	one := VectorOf.Of(m)
 	for i, id := range ids {
 		found := false
-		err := c.Query("SELECT vector, checksum, seq FROM "+m.Table()+" WHERE memory_id = ?", []any{id}, func(s Row) error {
+		err := c.Query(one, []any{id}, func(s Row) error {
 			if found = s.ColumnInt64(2) <= upto; !found {
 				return nil
 			}
@@ -364,5 +346,5 @@ func (tx *Tx) Promote(id int64) error {
 
 	return errors.Join(
 		tx.DropSnapshot(VectorsSnapshot),
-		tx.Exec("UPDATE models SET state = 'present' WHERE id = ?", id))
+		tx.Exec(MakePresent, id))
 }

@@ -348,7 +348,7 @@ func (k *killing) migratingOlder(ctx context.Context) (bool, error) {
 		return killed, err
 	}
 
-	at, err := c.Number("SELECT user_version FROM pragma_user_version")
+	at, err := c.File.Number("SELECT user_version FROM pragma_user_version")
 	switch {
 	case killed && int(at) == version:
 		k.midway++

@@ -121,9 +121,9 @@ func (r *rig) oldFile(ctx context.Context, dir string, version, states int) (pat
 		return "", nil, err
 	}
 
-	err = c.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+	err = c.File.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
 		INSERT INTO versions SELECT v.* FROM versions v, n WHERE v.memory_id = 2`, states)
-	rows, rerr := c.Number("SELECT count(*) FROM versions")
+	rows, rerr := c.File.Number("SELECT count(*) FROM versions")
 	if err = errors.Join(err, rerr, c.Close()); err != nil {
 		return "", nil, err
 	}
@@ -139,7 +139,10 @@ func (r *rig) oldFile(ctx context.Context, dir string, version, states int) (pat
 		r.check(ctx, e, l, where)
 
 		var got int64
-		err := e.Store.Read(ctx, func(c *store.Conn) (err error) { got, err = c.Number("SELECT count(*) FROM versions"); return err })
+		err := e.Store.Read(ctx, func(c *store.Conn) (err error) {
+			got, err = sqlite.FileOf(c).Number("SELECT count(*) FROM versions")
+			return err
+		})
 		if ctx.Err() == nil && (err != nil || got != rows) {
 			r.lost("%s: %d past states, want %d: %v", where, got, rows, err)
 		}

@@ -28,7 +28,8 @@ func (s *stmt) ColumnType(i int) store.Type { return store.Type(s.Stmt.ColumnTyp
 type Conn struct {
 	*sqlite3.Conn
 	stmts map[string]*stmt
-	inJob bool // no statement is run outside of the transaction that has begun
+	named map[store.Query]string // texts of queries, with the numbers of models
+	inJob bool                   // no statement is run outside of the transaction that has begun
 }
 
 // errRolledBack is the error of a statement whose transaction SQLite has rolled back after an
@@ -79,7 +80,7 @@ func openOnce(ctx context.Context, path string, o ConnOptions) (*Conn, error) {
 	if err != nil {
 		return nil, explained(err)
 	}
-	c := &Conn{Conn: db, stmts: map[string]*stmt{}}
+	c := &Conn{Conn: db, stmts: map[string]*stmt{}, named: map[store.Query]string{}}
 	if err := c.setUp(ctx, o); err != nil {
 		return nil, explained(errors.Join(err, c.Close()))
 	}
@@ -248,23 +249,28 @@ func (c *Conn) One(sql string, args []any, row func(store.Row)) (bool, error) {
 	return found, err
 }
 
-// Changed is Exec, and returns the number of rows that were changed.
-func (c *Conn) Changed(sql string, args ...any) (int64, error) {
-	before := c.TotalChanges()
-	err := c.Exec(sql, args...)
-	return c.TotalChanges() - before, err
-}
-
-// Insert runs an INSERT of one row and returns its id.
-func (c *Conn) Insert(sql string, args ...any) (int64, error) {
-	err := c.Exec(sql, args...)
-	return c.LastInsertRowID(), err
-}
-
 // Number returns the first column of the first row, 0 without a row.
 func (c *Conn) Number(sql string, args ...any) (n int64, err error) {
 	_, err = c.One(sql, args, func(s store.Row) { n = s.ColumnInt64(0) })
 	return n, err
+}
+
+// IDs returns the first column of all rows, as numbers.
+func (c *Conn) IDs(sql string, args ...any) (ids []int64, err error) {
+	err = c.Query(sql, args, func(s store.Row) error {
+		ids = append(ids, s.ColumnInt64(0))
+		return nil
+	})
+	return ids, err
+}
+
+// Texts returns the first column of all rows, as texts.
+func (c *Conn) Texts(sql string, args ...any) (out []string, err error) {
+	err = c.Query(sql, args, func(s store.Row) error {
+		out = append(out, s.ColumnText(0))
+		return nil
+	})
+	return out, err
 }
 
 // pagesWritten is how many pages the connection has written to the log, or tried

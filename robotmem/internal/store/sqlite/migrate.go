@@ -26,13 +26,6 @@ func script(name string) string {
 	return strings.ReplaceAll(string(data), "{{tokenize}}", text.Tokenize)
 }
 
-// CreateFTS returns the statement that creates the full-text index.
-func CreateFTS() string {
-	all := script("schema.sql")
-	statement, _, _ := strings.Cut(all[strings.LastIndex(all, "CREATE VIRTUAL TABLE memories_fts"):], ";")
-	return statement
-}
-
 // migrations returns the scripts in order; script i migrates to version i+1.
 var migrations = sync.OnceValue(func() (scripts []string) {
 	names, _ := fs.Glob(scriptFiles, "migrations/*.sql") // the pattern is valid

@@ -1,4 +1,4 @@
-package fleet
+package postgres
 
 import (
 	"fmt"
@@ -24,12 +24,12 @@ func (d *database) Examine(c store.SQL) (checks []admin.Check, err error) {
 		}
 		checks = append(checks, admin.Check{Name: name, Status: status, Detail: fmt.Sprintf(format, args...), Remedy: remedy})
 	}
-	one := func(sql string, row func(store.Row)) {
+	one := func(q store.Query, row func(store.Row)) {
 		if err == nil {
-			_, err = c.One(sql, nil, row)
+			_, err = c.One(q, nil, row)
 		}
 	}
-	one("SELECT current_setting('server_version'), current_user, (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user), (SELECT max(version) FROM robotmem.schema_versions)", func(r store.Row) {
+	one(store.ServerState, func(r store.Row) {
 		remedy := ""
 		if r.ColumnBool(2) {
 			remedy = "connect as a user that is no superuser and has the role robotmem_node: row-level security does not hold for a superuser"
@@ -38,7 +38,7 @@ func (d *database) Examine(c store.SQL) (checks []admin.Check, err error) {
 	})
 	// The standbys that a commit waits for.
 	waitsFor := ""
-	one("SELECT pg_is_in_recovery(), current_setting('synchronous_standby_names'), current_setting('synchronous_commit')", func(r store.Row) {
+	one(store.ReplicationSettings, func(r store.Row) {
 		names, commit := r.ColumnText(1), r.ColumnText(2)
 		switch {
 		case r.ColumnBool(0):
@@ -59,7 +59,7 @@ func (d *database) Examine(c store.SQL) (checks []admin.Check, err error) {
 	var standbys []string
 	behind := int64(0)
 
-	err = c.Query("SELECT application_name, coalesce(state, ''), coalesce(sync_state, ''), coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn), 0)::bigint FROM pg_stat_replication WHERE NOT pg_is_in_recovery() ORDER BY 1", nil, func(r store.Row) error {
+	err = c.Query(store.Standbys, nil, func(r store.Row) error {
 		standbys = append(standbys, fmt.Sprintf("%s %s, %s, %s behind", r.ColumnText(0), r.ColumnText(1), r.ColumnText(2), units.BytesText(r.ColumnInt64(3))))
 		behind = max(behind, r.ColumnInt64(3))
 		return nil
@@ -78,7 +78,7 @@ func (d *database) Examine(c store.SQL) (checks []admin.Check, err error) {
 	}
 
 	var bloated []string
-	err = c.Query("SELECT relname, n_dead_tup, n_live_tup FROM pg_stat_user_tables WHERE schemaname = 'robotmem' AND n_dead_tup > ? ORDER BY n_dead_tup DESC", []any{int64(deadLeast)}, func(r store.Row) error {
+	err = c.Query(store.DeadRows, []any{int64(deadLeast)}, func(r store.Row) error {
 		if dead, live := r.ColumnInt64(1), r.ColumnInt64(2); float64(dead) > deadWarn*float64(live) {
 			bloated = append(bloated, fmt.Sprintf("%s: %d dead rows of %d", r.ColumnText(0), dead, dead+live))
 		}

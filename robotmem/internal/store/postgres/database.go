@@ -1,4 +1,4 @@
-package fleet
+package postgres
 
 import (
 	"cmp"
@@ -73,7 +73,7 @@ const forgetWriters = `DELETE FROM robotmem.commits WHERE writer IN
 // that its tables have then: for an empty table every index is as good as the right one. So plans are
 // made again when the connection is twice as old as it was then.
 type plans struct {
-	prepared map[string]*statement
+	prepared map[store.Query]*statement
 	since    time.Time     // when the connection was opened
 	age      time.Duration // the age of the connection at which plans were discarded last
 }
@@ -100,7 +100,7 @@ func (d *database) acquire(ctx context.Context, begin string) (*pgxpool.Conn, *c
 	data := p.Conn().PgConn().CustomData()
 	kept, ok := data["plans"].(*plans)
 	if !ok {
-		kept = &plans{prepared: map[string]*statement{}, since: time.Now()}
+		kept = &plans{prepared: map[store.Query]*statement{}, since: time.Now()}
 		data["plans"] = kept
 	}
 
@@ -152,7 +152,7 @@ func (d *database) Read(ctx context.Context, f func(store.SQL) error) error {
 				return err
 			}
 			defer d.release(p)
-			began, c.answers = true, map[string]*answer{}
+			began, c.answers = true, map[store.Query]*answer{}
 
 			return f(c)
 		}()
@@ -262,8 +262,10 @@ func (d *database) commit(group []*job) {
 // lock locks the row of the tenant and returns the last ids that were given. A writer of the tenant
 // on another node waits.
 func (d *database) lock(c *conn) (ids map[string]int64, err error) {
+	ctx, cancel := c.within()
+	defer cancel()
 	text := ""
-	_, err = c.One("SELECT ids FROM robotmem.tenants WHERE id = ? FOR UPDATE", []any{d.tenant}, func(r store.Row) { text = r.ColumnText(0) })
+	err = c.QueryRow(ctx, "SELECT ids FROM robotmem.tenants WHERE id = $1 FOR UPDATE", d.tenant).Scan(&text)
 	if err == nil {
 		err = json.Unmarshal([]byte(text), &ids)
 	}
@@ -306,7 +308,7 @@ func (d *database) try(group []*job, until time.Time) (results []error, unknown 
 
 	if !maps.Equal(before, c.ids) {
 		given, _ := json.Marshal(c.ids) // numbers
-		if err := c.Exec("UPDATE robotmem.tenants SET ids = ?::jsonb WHERE id = ?", string(given), d.tenant); err != nil {
+		if err := c.Exec(store.SetTenantIDs, string(given), d.tenant); err != nil {
 			return nil, false, err
 		}
 	}
@@ -365,7 +367,8 @@ func (d *database) settled(until time.Time) (committed, known bool) {
 			if _, err := d.lock(c); err != nil {
 				return err
 			}
-			if last, err = c.Number("SELECT number FROM robotmem.commits WHERE writer = ?", d.name); err != nil {
+			err = c.QueryRow(ctx, "SELECT coalesce((SELECT number FROM robotmem.commits WHERE writer = $1), 0)", d.name).Scan(&last)
+			if err != nil {
 				return err
 			}
 
@@ -426,15 +429,15 @@ func lost(err error) bool {
 
 // explained logs what callers are not told.
 func (d *database) explained(err error) error {
-	told := explained(err)
+	told := Explain(err)
 	if errors.Is(told, robotmem.Internal) {
 		d.log.Error("the database failed", "err", err)
 	}
 	return told
 }
 
-// explained gives an error of the server its kind and a text for callers, without SQL.
-func explained(err error) error {
+// Explain gives an error of the server its kind and a text for callers, without SQL.
+func Explain(err error) error {
 	told := (*pgconn.PgError)(nil)
 	if known := (*robotmem.Error)(nil); err == nil || errors.As(err, &known) || !errors.As(err, &told) && !lost(err) {
 		return err

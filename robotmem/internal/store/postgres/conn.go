@@ -1,4 +1,4 @@
-package fleet
+package postgres
 
 import (
 	"cmp"
@@ -22,13 +22,13 @@ import (
 // waits, and is sent with the next that has one: a round trip takes longer than most statements.
 type conn struct {
 	*pgx.Conn
-	prepared map[string]*statement // of the connection, by the text of the store
-	ctx      context.Context       // of SetInterrupt
-	caller   context.Context       // of the caller of Read; none for a transaction that writes
-	ids      map[string]int64      // the last ids that were given, by table; nil unless it writes
-	wrote    bool                  // a statement of this transaction may have changed something
-	failed   error                 // of a statement: the server has ended the transaction
-	answers  map[string]*answer    // of statements without parameters, in a transaction that reads one snapshot
+	prepared map[store.Query]*statement // of the connection
+	ctx      context.Context            // of SetInterrupt
+	caller   context.Context            // of the caller of Read; none for a transaction that writes
+	ids      map[string]int64           // the last ids that were given, by table; nil unless it writes
+	wrote    bool                       // a statement of this transaction may have changed something
+	failed   error                      // of a statement: the server has ended the transaction
+	answers  map[store.Query]*answer    // of queries with the head once, in a transaction that reads one snapshot
 
 	waiting pgconn.Batch
 	texts   []string // of the waiting statements
@@ -45,15 +45,16 @@ const (
 	statementTime = 30 * time.Second
 	// Statements are sent at the latest when so many wait, or with so many bytes.
 	mostWaiting, mostWaitingBytes = 256, 1 << 20
-	// mostKept is how many rows of an answer are kept for the rest of a transaction.
-	mostKept = 64
 	// fetchRows is how many rows of a whole table are in memory at a time.
 	fetchRows = 4096
 )
 
-// statement is a prepared statement.
+// statement is a prepared statement. Its description is nil for a query that has nothing to do here.
 type statement struct {
 	*pgconn.StatementDescription
+	once    bool    // its answer is kept for the transaction
+	inParts bool    // its rows are fetched in parts
+	idOf    string  // the table whose next id is its last parameter
 	formats []int16 // of its columns: bytes as bytes, everything else as text
 }
 
@@ -81,74 +82,85 @@ func (c *conn) wait(text string) {
 	c.texts = append(c.texts, text)
 }
 
-func (c *conn) Exec(sql string, args ...any) error {
+// Exec implements store.SQL.
+func (c *conn) Exec(q store.Query, args ...any) error {
 	c.wrote = true
-	if err := c.add(sql, args); err != nil || len(c.texts) < mostWaiting && c.bytes < mostWaitingBytes {
+	st, err := c.statement(q)
+	if err == nil {
+		err = c.add(st, args)
+	}
+	if err != nil || len(c.texts) < mostWaiting && c.bytes < mostWaitingBytes {
 		return err
 	}
-	_, err := c.send(nil)
+	_, err = c.send(nil)
+
 	return err
 }
 
-func (c *conn) Changed(sql string, args ...any) (int64, error) {
-	tag, err := c.run(sql, args, nil)
+// Changed implements store.SQL.
+func (c *conn) Changed(q store.Query, args ...any) (int64, error) {
+	st, err := c.statement(q)
+	if err != nil {
+		return 0, err
+	}
+	tag, err := c.run(st, args, nil)
 	return tag.RowsAffected(), err
 }
 
 // Insert implements store.SQL. The ids of a tenant are dense, as those of a file: indexes in
 // memory are by id.
-func (c *conn) Insert(sql string, args ...any) (int64, error) {
-	head, values, ok := strings.Cut(sql, ") VALUES (")
-	table, columns, named := strings.Cut(strings.TrimPrefix(head, "INSERT INTO "), "(")
-	if !ok || !named || c.ids == nil {
-		return 0, fmt.Errorf("fleet: not an insert of one row: %s", sql)
+func (c *conn) Insert(q store.Query, args ...any) (int64, error) {
+	st, err := c.statement(q)
+	if err != nil {
+		return 0, err
 	}
-	id := c.ids[table] + 1
-	err := c.Exec("INSERT INTO "+table+"("+columns+", id) VALUES ("+strings.TrimSuffix(values, ")")+",?)", append(args, id)...)
-	if err == nil {
-		c.ids[table] = id
+	if st.idOf == "" || c.ids == nil {
+		return 0, fmt.Errorf("postgres: %s gives no id, or does not write", q)
+	}
+
+	id := c.ids[st.idOf] + 1
+	if err = c.Exec(q, append(args, id)...); err == nil {
+		c.ids[st.idOf] = id
 	}
 
 	return id, err
 }
 
-// Query implements store.SQL. It reads all rows before it calls row, which may run statements, or
+// Query implements store.SQL. It reads all rows before it calls row, which may run queries, or
 // those of a whole table in parts.
-func (c *conn) Query(sql string, args []any, row func(store.Row) error) error {
-	if c.answers != nil && len(args) == 0 && !ignored(sql) {
-		if err := c.askOnce(sql); err != nil {
+func (c *conn) Query(q store.Query, args []any, row func(store.Row) error) error {
+	st, err := c.statement(q)
+	if err != nil {
+		return err
+	}
+	if st.once && c.answers != nil {
+		if err := c.askOnce(q); err != nil {
 			return err
 		}
-		known := c.answers[sql]
-		if len(known.rows) > mostKept {
-			delete(c.answers, sql)
-		}
-
-		return known.visit(row)
+		return c.answers[q].visit(row)
 	}
 
 	var a answer
-	if !wholeTable(sql) {
-		if _, err := c.run(sql, args, a.read); err != nil {
+	if !st.inParts {
+		if _, err := c.run(st, args, a.read); err != nil {
 			return err
 		}
 		return a.visit(row)
 	}
 
-	s, err := c.bind(sql, args)
-	if err != nil {
+	if err := c.bind(st, args); err != nil {
 		return err
 	}
 
 	c.cursors++
 	cursor := "rows" + strconv.Itoa(c.cursors)
-	c.waiting.ExecParams("DECLARE "+cursor+" NO SCROLL CURSOR FOR "+s.SQL, c.params.ParamValues, s.ParamOIDs, c.params.ParamFormats, nil)
-	c.texts = append(c.texts, s.SQL)
+	c.waiting.ExecParams("DECLARE "+cursor+" NO SCROLL CURSOR FOR "+st.SQL, c.params.ParamValues, st.ParamOIDs, c.params.ParamFormats, nil)
+	c.texts = append(c.texts, st.SQL)
 
 	for done := false; !done; {
 		a.rows = a.rows[:0]
-		c.waiting.ExecParams("FETCH "+strconv.Itoa(fetchRows)+" FROM "+cursor, nil, nil, nil, s.formats)
-		c.texts = append(c.texts, s.SQL)
+		c.waiting.ExecParams("FETCH "+strconv.Itoa(fetchRows)+" FROM "+cursor, nil, nil, nil, st.formats)
+		c.texts = append(c.texts, st.SQL)
 		if _, err := c.send(a.read); err != nil {
 			return err
 		}
@@ -167,33 +179,32 @@ func (c *conn) Query(sql string, args []any, row func(store.Row) error) error {
 	return nil
 }
 
-// askOnce asks a statement without parameters unless its answer is known. The first time it asks
-// those too that are asked most.
-func (c *conn) askOnce(sql string) error {
-	if err := cmp.Or(c.failed, c.ctx.Err()); err != nil || c.answers[sql] != nil {
+// askOnce asks a query unless its answer is known. The first time it asks all queries that most transactions ask.
+func (c *conn) askOnce(q store.Query) error {
+	if err := cmp.Or(c.failed, c.ctx.Err()); err != nil || c.answers[q] != nil {
 		return err
 	}
 
-	texts := []string{sql}
+	asked := []store.Query{q}
 	if len(c.answers) == 0 {
-		texts = append(texts, slices.DeleteFunc(slices.Clone(store.FirstAsked), func(s string) bool { return s == sql })...)
+		asked = onceAsked
 	}
 
 	// Before any of them waits: preparing a statement sends those that wait.
-	for _, text := range texts {
-		if _, err := c.statement(text); err != nil {
+	for _, q := range asked {
+		if _, err := c.statement(q); err != nil {
 			return err
 		}
 	}
 
 	var got []*answer
 
-	for _, text := range texts {
-		if err := c.add(text, nil); err != nil {
+	for _, q := range asked {
+		if err := c.add(c.prepared[q], nil); err != nil {
 			return err
 		}
 		a := &answer{}
-		c.answers[text], got = a, append(got, a)
+		c.answers[q], got = a, append(got, a)
 	}
 
 	_, err := c.sendReading(func(after int, r *pgconn.ResultReader) {
@@ -253,8 +264,9 @@ func (a *answer) visit(row func(store.Row) error) error {
 	return nil
 }
 
-func (c *conn) One(sql string, args []any, row func(store.Row)) (found bool, err error) {
-	err = c.Query(sql, args, func(r store.Row) error {
+// One implements store.SQL.
+func (c *conn) One(q store.Query, args []any, row func(store.Row)) (found bool, err error) {
+	err = c.Query(q, args, func(r store.Row) error {
 		found = true
 		row(r)
 		return io.EOF
@@ -262,100 +274,138 @@ func (c *conn) One(sql string, args []any, row func(store.Row)) (found bool, err
 	return found, err
 }
 
-func (c *conn) Number(sql string, args ...any) (n int64, err error) {
-	_, err = c.One(sql, args, func(r store.Row) { n = r.ColumnInt64(0) })
+// Number implements store.SQL.
+func (c *conn) Number(q store.Query, args ...any) (n int64, err error) {
+	_, err = c.One(q, args, func(r store.Row) { n = r.ColumnInt64(0) })
 	return n, err
 }
 
 // run runs a statement, after those that wait, and reads its rows.
-func (c *conn) run(sql string, args []any, read func(*pgconn.ResultReader)) (tag pgconn.CommandTag, err error) {
-	if err := c.add(sql, args); err != nil || ignored(sql) {
+func (c *conn) run(st *statement, args []any, read func(*pgconn.ResultReader)) (tag pgconn.CommandTag, err error) {
+	if err := c.add(st, args); err != nil || st.StatementDescription == nil {
 		return tag, err
 	}
 	return c.send(read)
 }
 
 // add adds a statement to the waiting ones.
-func (c *conn) add(sql string, args []any) error {
-	if ignored(sql) {
+func (c *conn) add(st *statement, args []any) error {
+	if st.StatementDescription == nil {
 		return nil
 	}
-	s, err := c.bind(sql, args)
-	if err != nil {
+	if err := c.bind(st, args); err != nil {
 		return err
 	}
-	c.waiting.ExecStatement(s.StatementDescription, c.params.ParamValues, c.params.ParamFormats, s.formats)
+	c.waiting.ExecStatement(st.StatementDescription, c.params.ParamValues, c.params.ParamFormats, st.formats)
 
-	c.texts = append(c.texts, s.SQL)
+	c.texts = append(c.texts, st.SQL)
 	for _, v := range c.params.ParamValues {
 		c.bytes += len(v)
 	}
-	c.wrote = c.wrote || !strings.HasPrefix(s.SQL, "SELECT ")
+	// One that returns no rows changes some.
+	c.wrote = c.wrote || len(st.Fields) == 0
 
 	return nil
 }
 
-// bind prepares a statement, and encodes its parameters.
-func (c *conn) bind(sql string, args []any) (*statement, error) {
+// bind encodes the parameters of a statement.
+func (c *conn) bind(st *statement, args []any) error {
 	if err := cmp.Or(c.failed, c.ctx.Err()); err != nil {
-		return nil, err
-	}
-
-	s, err := c.statement(sql)
-	if err != nil {
-		return nil, err
+		return err
 	}
 
 	bound := make([]any, len(args))
 	for i, a := range args {
-		if b, ok := a.(bool); ok && i < len(s.ParamOIDs) && s.ParamOIDs[i] != pgtype.BoolOID {
+		if b, ok := a.(bool); ok && i < len(st.ParamOIDs) && st.ParamOIDs[i] != pgtype.BoolOID {
 			a = int64(0)
 			if b {
 				a = int64(1)
 			}
 		}
-		if n, ok := a.(int64); ok && i < len(s.ParamOIDs) && s.ParamOIDs[i] == pgtype.TextOID {
+		if n, ok := a.(int64); ok && i < len(st.ParamOIDs) && st.ParamOIDs[i] == pgtype.TextOID {
 			a = strconv.FormatInt(n, 10)
 		}
 		bound[i] = a
 	}
 
-	if err := c.params.Build(c.TypeMap(), s.StatementDescription, bound); err != nil {
-		return nil, fmt.Errorf("%w: in %s", err, s.SQL)
+	if err := c.params.Build(c.TypeMap(), st.StatementDescription, bound); err != nil {
+		return fmt.Errorf("%w: in %s", err, st.SQL)
 	}
 
-	return s, nil
+	return nil
 }
 
-// statement prepares a statement of a store, once for the connection. Those that wait may make a
-// table that it names.
-func (c *conn) statement(sql string) (*statement, error) {
-	if s := c.prepared[sql]; s != nil {
-		return s, nil
+// statement prepares a query, once for the connection.
+func (c *conn) statement(q store.Query) (*statement, error) {
+	if st := c.prepared[q]; st != nil {
+		return st, nil
+	}
+	if err := cmp.Or(c.failed, c.ctx.Err()); err != nil {
+		return nil, err
 	}
 	if _, err := c.send(nil); err != nil {
 		return nil, err
 	}
 
+	all, err := texts()
+	if err != nil {
+		return nil, err
+	}
+	text, err := store.Find(all, q)
+	if err != nil {
+		return nil, err
+	}
+	st := &statement{}
+	for _, head := range text.Heads {
+		table, gives := strings.CutPrefix(head, headID)
+		switch {
+		case gives:
+			st.idOf = table
+		case head == headOnce:
+			st.once = true
+		case head == headParts:
+			st.inParts = true
+		}
+	}
+	if text.SQL == "" {
+		c.prepared[q] = st
+		return st, nil
+	}
+
 	ctx, cancel := c.within()
 	defer cancel()
-	text := translated(sql)
-	d, err := c.Prepare(ctx, "s"+strconv.Itoa(len(c.prepared)), text)
+	d, err := c.Prepare(ctx, "s"+strconv.Itoa(len(c.prepared)), text.SQL)
 	if err != nil {
-		c.failed = fmt.Errorf("%w: in %s", err, text)
+		c.failed = fmt.Errorf("%w: in %s", err, text.SQL)
 		return nil, c.failed
 	}
 
-	s := &statement{d, make([]int16, len(d.Fields))}
+	st.StatementDescription, st.formats = d, make([]int16, len(d.Fields))
 	for i, f := range d.Fields {
 		if f.DataTypeOID == pgtype.ByteaOID {
-			s.formats[i] = pgx.BinaryFormatCode
+			st.formats[i] = pgx.BinaryFormatCode
 		}
 	}
 
-	c.prepared[sql] = s
+	c.prepared[q] = st
 
-	return s, nil
+	return st, nil
+}
+
+// Describe returns how many parameters a query takes, and how many columns its rows have. It fails for a text that
+// does not fit the tables. In a query that has nothing to do here both are 0. The id of a new row does not count:
+// Insert gives it.
+func (c *conn) Describe(q store.Query) (params, columns int, err error) {
+	st, err := c.statement(q)
+	if err != nil || st.StatementDescription == nil {
+		return 0, 0, err
+	}
+	params = len(st.ParamOIDs)
+	if st.idOf != "" {
+		params--
+	}
+
+	return params, len(st.Fields), nil
 }
 
 // within returns the context of a round trip. It has no deadline of the caller if the store has set a
