@@ -85,7 +85,7 @@ var owners = map[string][]string{
 	"github.com/tmaxmax/go-sse":              {"robotmem/client"},
 	"github.com/mark3labs/mcp-go":            {"robotmem/mcp", "examples/mcp-client"},
 	"github.com/ncruces/go-sqlite3":          {"robotmem/internal/store/sqlite", "robotmem/internal/vector", "perception/importing", "perception/importing/importingtest", "perception/recording", "robotmem/internal/faultdisk", "robotmem/internal/torture"},
-	"github.com/jackc/pgx/v5":                {"robotmem/internal/store/postgres"},
+	"github.com/jackc/pgx/v5":                {"robotmem/internal/store/postgres", "robotmem/internal/store/postgres/postgrestest"},
 	"github.com/go-ego/gse":                  {"robotmem/internal/text"},
 	"github.com/alecthomas/kong":             {"cmd/robotmem"},
 	"github.com/go-viper/mapstructure/v2":    {"cmd/robotmem"},
