@@ -20,9 +20,9 @@ var named = regexp.MustCompile("`([a-z/_0-9]*)\\.?(Test[A-Z][A-Za-z0-9_]*)`")
 // these pages name exists, in the package that they name.
 func TestPagesNameTestsThatExist(t *testing.T) {
 	have := tests(t)
-	for _, page := range []string{"docs/security.md", "docs/durability.md"} {
+	for _, page := range []string{"docs/reference/security.md", "docs/reference/durability.md"} {
 		data, err := os.ReadFile(page)
-		if os.IsNotExist(err) && page != "docs/security.md" {
+		if os.IsNotExist(err) && page != "docs/reference/security.md" {
 			continue
 		}
 		if err != nil {

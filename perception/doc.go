@@ -16,7 +16,7 @@
 //
 // # Formats
 //
-// docs/perceptions.md has the table of formats with their summaries, features and pictures.
+// docs/reference/perceptions.md has the table of formats with their summaries, features and pictures.
 // Raw pixels are image/x-raw, raw samples application/x-samples, the points of a ROS message
 // application/x-pointcloud2; the metadata that they need is listed there. [Sniff] recognises the
 // other formats by their bytes, scans and poses by their text.

@@ -35,7 +35,7 @@ type Item struct {
 	// Size is the length of the whole payload in bytes; 0 means len(Data).
 	Size int64
 	// Metadata is the caller's JSON object; numbers are json.Number or float64.
-	// docs/perceptions.md lists the keys that are read.
+	// docs/reference/perceptions.md lists the keys that are read.
 	Metadata map[string]any
 }
 

@@ -177,7 +177,7 @@ type RecallResponse struct {
 	admin.Interpretation
 	Memories []Memory `json:"memories" schema:"or line"`
 	Total    int      `json:"total" doc:"Number of memories in this response."`
-	// Matching and Counts answer "how often": see docs/answers.md.
+	// Matching and Counts answer "how often": see docs/reference/answers.md.
 	Matching int            `json:"matching,omitempty" doc:"For a question how often, and without a query: how many memories match in all."`
 	Counts   map[string]int `json:"counts,omitempty" doc:"How many of these ended as success, failure, partial or unknown."`
 	Mode     string         `json:"mode" doc:"hybrid, bm25_only, vec_only or structured."`

@@ -15,7 +15,7 @@ import (
 
 // The page of the API names the depth at which a node refuses a request.
 func TestTheNestingLimitIsAsDocumented(t *testing.T) {
-	page, err := os.ReadFile("../docs/http.md")
+	page, err := os.ReadFile("../docs/reference/http.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@
 //
 //	go -C .ci/licences run . [-check] [-texts FILE]
 //
-// It writes docs/licences.md, or with -check compares it.
+// It writes docs/reference/licences.md, or with -check compares it.
 package main
 
 import (
@@ -41,7 +41,7 @@ type part struct {
 }
 
 func main() {
-	check := flag.Bool("check", false, "compare docs/licences.md instead of writing it")
+	check := flag.Bool("check", false, "compare docs/reference/licences.md instead of writing it")
 	texts := flag.String("texts", "", "also write the licences' own texts to this `FILE`")
 	flag.Parse()
 	if err := run(*check, *texts); err != nil {
@@ -87,14 +87,14 @@ func run(check bool, texts string) error {
 	}
 
 	page := table(parts)
-	path := filepath.Join(root, "docs", "licences.md")
+	path := filepath.Join(root, "docs", "reference", "licences.md")
 	if !check {
 		return os.WriteFile(path, page, 0o644)
 	}
 
 	have, err := os.ReadFile(path)
 	if err == nil && !bytes.Equal(have, page) {
-		err = errors.New("docs/licences.md is not what is built; run .ci/licences/run")
+		err = errors.New("docs/reference/licences.md is not what is built; run .ci/licences/run")
 	}
 
 	return err

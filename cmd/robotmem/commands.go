@@ -79,7 +79,7 @@ type cli struct {
 	Backup  backupCmd  `cmd:"" group:"data" help:"Make a verified copy of the memory while it works, keep the newest, and restore one."`
 	MCP     mcpCmd     `cmd:"" name:"mcp" group:"node" help:"Serve the memory to a model over stdio."`
 	Web     webCmd     `cmd:"" group:"node" help:"Serve the dashboard, REST and MCP over HTTP."`
-	Fleet   fleetCmd   `cmd:"" group:"node" help:"Experimental: share what robots learn through a site, and manage its tenants and tokens. docs/fleet.md says what is not safe."`
+	Fleet   fleetCmd   `cmd:"" group:"node" help:"Experimental: share what robots learn through a site, and manage its tenants and tokens. docs/explanation/fleet.md says what is not safe."`
 	Token   tokenCmd   `cmd:"" group:"node" help:"Make, list and revoke the tokens that web asks for."`
 	Model   modelCmd   `cmd:"" group:"node" help:"Pull, list, test and remove models for search by meaning."`
 	Reembed reembedCmd `cmd:"" group:"node" help:"Compute all vectors again with the model of --embedder. Recall uses the old ones until the last is stored; after an interruption the next run continues."`

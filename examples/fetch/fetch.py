@@ -228,7 +228,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--task", action="append", choices=("push", "slide"), help="push or slide (default: both)")
     parser.add_argument("--seeds", type=int, default=10, help="how many (10)")
-    parser.add_argument("--first-seed", type=int, default=0, help="the figures in docs/robots.md are of 20 to 29 (push) and 30 to 39 (slide), the settings were chosen on 100 to 111 (0)")
+    parser.add_argument("--first-seed", type=int, default=0, help="the figures in docs/explanation/robots.md are of 20 to 29 (push) and 30 to 39 (slide), the settings were chosen on 100 to 111 (0)")
     parser.add_argument("--episodes", type=int, default=100, help="in each phase (100)")
     parser.add_argument("--ways", nargs="+", default=WAYS, choices=WAYS, help="ways of phase C (all)")
     parser.add_argument("--results", default="results.jsonl", help="one line for each episode (results.jsonl)")

@@ -249,7 +249,7 @@ func oracleFiltered(q *recall.Query) bool {
 }
 
 // checkScores compares the order of a hybrid recall with the scores that all admitted
-// memories have by the formula of docs/recall.md. Among many memories the search for
+// memories have by the formula of docs/explanation/recall.md. Among many memories the search for
 // vectors is not exact, and the lists that are combined are not complete.
 func (o *oracle) checkScores(t *testing.T, e *Node, req *robotmem.RecallRequest) {
 	t.Helper()

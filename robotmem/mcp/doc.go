@@ -8,7 +8,7 @@
 //
 // Resources are memories, episodes, and the bytes and pictures of perceptions. The prompts give a
 // briefing before a task and review an episode. Collections, tags, session ids and memory ids are
-// completed from the contents of the memory. docs/mcp.md lists them all.
+// completed from the contents of the memory. docs/reference/mcp.md lists them all.
 //
 // Over stdio, requests to the memory run one after the other in the order in which they came, so
 // that a recall sees the learn before it even if both were sent at once. Requests that came before

@@ -100,7 +100,7 @@ func (s Scorer) Score(counts []int, length int) (score float64, ok bool) {
 
 // Bm25Params returns BM25's parameters for the mean length of a collection's texts. In short facts
 // repetitions of a word and the length of the text matter little; for long texts FTS5's own values are
-// better. The values at both ends are measured, see docs/recall.md; between them the parameters
+// better. The values at both ends are measured, see docs/explanation/recall.md; between them the parameters
 // change with the logarithm of the length.
 func Bm25Params(average float64) Params {
 	const shortTerms, longTerms = 32, 256

@@ -117,7 +117,7 @@ func (c *Config) weightOf(name string, usual float64) float64 {
 // vectorWeight is the default weight of the list of vectors, as a function of the adjusted cosine
 // of its first entry. It is usually small, so that vectors add what the words have missed and keep
 // the order of the others: adjacent ranks differ little in reciprocal rank fusion. It approaches 1
-// if a memory says nearly the same as the query. Its parameters: docs/recall.md.
+// if a memory says nearly the same as the query. Its parameters: docs/explanation/recall.md.
 func vectorWeight(nearest float64) float64 {
 	const least = 0.1
 	return least + (1-least)*logistic{-15, 20}.at(nearest)

@@ -14,7 +14,7 @@ import (
 
 // Relevance is absolute: the probability that a memory answers the query, independent of the
 // other results. Two logistic curves, fitted to the judged queries of the evaluation sets (see
-// docs/recall.md), map the coverage of the query's words and the cosine to a probability.
+// docs/explanation/recall.md), map the coverage of the query's words and the cosine to a probability.
 // Relevance is the larger of the two, because either kind of evidence is sufficient.
 
 // logistic is the probability 1 / (1 + exp(-(offset + slope·x))).

@@ -22,7 +22,7 @@ import (
 //
 // A memory then gets a share of the scores of the memories before and after it in its
 // episode: what was said or done next often answers a question. The parameters were chosen
-// on the evaluation sets by cross-validation, see docs/recall.md.
+// on the evaluation sets by cross-validation, see docs/explanation/recall.md.
 const (
 	vectorShare    = 0.15
 	fewMemories    = 64 // up to so many memories a vector counts twice, because their word statistics are unreliable

@@ -428,7 +428,7 @@ func numbered(w string) int {
 // dictionary: traditional characters, names and misspellings work like any other text, a word of
 // one or two characters is found anywhere, and no update of a dictionary makes an index stale.
 //
-// Dictionary words in addition were tried and did not find more (docs/text.md). A segmentation
+// Dictionary words in addition were tried and did not find more (docs/explanation/text.md). A segmentation
 // helps for the question: "夹爪的力是多少" asks for 夹爪 and 力. Only with word boundaries can 的 and 多少 be
 // recognised as stop words and removed with the pairs 爪的, 的力, 力是 and 是多.
 

@@ -31,7 +31,7 @@ func TestTokensAreAnUpperBound(t *testing.T) {
 		"paths":     strings.Repeat("/home/robot/ws/src/arm_driver/config/joint_limits.yaml:214 ", 4),
 		"numbers":   strings.Repeat("0.0012 -3.14159 1e-9 100000 ", 8),
 	}
-	for _, file := range []string{"architecture.md", "perceptions.md", "security.md"} {
+	for _, file := range []string{"explanation/architecture.md", "reference/perceptions.md", "reference/security.md"} {
 		data, err := os.ReadFile(filepath.Join("../../../docs", file))
 		if err != nil {
 			t.Fatal(err)

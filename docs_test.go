@@ -1,0 +1,155 @@
+package taxonomy_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+var (
+	fence    = regexp.MustCompile("(?ms)^ *(```|~~~).*?^ *(```|~~~) *$")
+	codeSpan = regexp.MustCompile("`[^`\n]*`")
+	heading  = regexp.MustCompile(`(?m)^#{1,6} +(.*?) *$`)
+	// linked is a Markdown link or picture: [text](target "title").
+	linked = regexp.MustCompile(`\]\(([^)\s]+)(?: "[^"]*")?\)`)
+	// mentioned is a path below docs in a comment, a help text or prose, but not in a URL.
+	mentioned = regexp.MustCompile(`(?:^|[^\w/.-])(docs/[\w/.-]*\w)`)
+)
+
+// textFiles calls f with the path and the content of each file of the tree with one of these extensions.
+func textFiles(t *testing.T, extensions string, f func(p, content string)) {
+	t.Helper()
+
+	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() {
+			skipped := name == ".git" || name == "node_modules" || name == "dist" || name == "testdata" || name == "bin" || name == "artifacts" || name == "__pycache__"
+			if skipped && p != "." {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.Contains(extensions+" ", path.Ext(name)+" ") || !d.Type().IsRegular() {
+			return nil
+		}
+
+		data, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		f(filepath.ToSlash(p), string(data))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// anchors are the fragments of the headings of a Markdown page, as GitHub forms them.
+func anchors(page string) map[string]bool {
+	out := map[string]bool{}
+	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(page, ""), -1) {
+		name := strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ' || r == '-':
+				return '-'
+			case r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, m[1])
+
+		unique := name
+		for n := 1; out[unique]; n++ {
+			unique = fmt.Sprintf("%s-%d", name, n)
+		}
+		out[unique] = true
+	}
+
+	return out
+}
+
+func TestAnchorsAreThoseOfGitHub(t *testing.T) {
+	page := "# The `node`, over HTTP\n## Limits\n```\n# no heading\n```\n## Limits\n### What is _not_ safe\n"
+	for name, want := range map[string]bool{"the-node-over-http": true, "limits": true, "limits-1": true, "what-is-_not_-safe": true, "no-heading": false, "limits-2": false} {
+		if got := anchors(page)[name]; got != want {
+			t.Errorf("%s: got %v, want %v", name, got, want)
+		}
+	}
+}
+
+// Every relative link of a Markdown page leads to a file of the tree, and its fragment to a heading there.
+func TestLinksOfPagesExist(t *testing.T) {
+	pages := map[string]string{}
+	textFiles(t, ".md", func(p, content string) { pages[p] = content })
+
+	links := 0
+	for page, content := range pages {
+		prose := codeSpan.ReplaceAllString(fence.ReplaceAllString(content, ""), "")
+		for _, m := range linked.FindAllStringSubmatch(prose, -1) {
+			if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "mailto:") || strings.HasPrefix(m[1], "../../security/") {
+				continue // another site, or a page of the repository's host
+			}
+
+			links++
+			file, fragment, _ := strings.Cut(m[1], "#")
+			target := page
+			if file != "" {
+				target = path.Join(path.Dir(page), file)
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s links to %s: there is no %s", page, m[1], target)
+				continue
+			}
+			if fragment != "" && !anchors(pages[target])[fragment] {
+				t.Errorf("%s links to %s: %s has no heading #%s", page, m[1], target, fragment)
+			}
+		}
+	}
+	if links < 100 {
+		t.Errorf("found %d links: the form of links has changed", links)
+	}
+}
+
+// A comment, a help text or an error that names a page of docs names one that exists.
+func TestMentionedPagesExist(t *testing.T) {
+	mentions := 0
+	textFiles(t, ".md .go .py .ts .tsx .sh .yaml .yml .toml .txt .mjs", func(p, content string) {
+		for _, m := range mentioned.FindAllStringSubmatch(content, -1) {
+			mentions++
+			if _, err := os.Stat(m[1]); err != nil && !strings.Contains(m[1], "NNNN") {
+				t.Errorf("%s names %s, which does not exist", p, m[1])
+			}
+		}
+	})
+	if mentions < 20 {
+		t.Errorf("found %d mentions: the form of paths has changed", mentions)
+	}
+}
+
+// Every page of docs is in the index.
+func TestEveryPageIsInTheIndex(t *testing.T) {
+	index, err := os.ReadFile("docs/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	listed := map[string]bool{"docs/README.md": true}
+	for _, m := range linked.FindAllStringSubmatch(string(index), -1) {
+		listed[path.Join("docs", m[1])] = true
+	}
+	textFiles(t, ".md", func(p, _ string) {
+		if strings.HasPrefix(p, "docs/") && !listed[p] {
+			t.Errorf("docs/README.md does not list %s", p)
+		}
+	})
+}
