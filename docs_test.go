@@ -153,3 +153,21 @@ func TestEveryPageIsInTheIndex(t *testing.T) {
 		}
 	})
 }
+
+// Every version of the schema is in the table of versions.
+func TestEverySchemaVersionIsListed(t *testing.T) {
+	page, err := os.ReadFile("docs/reference/versions.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripts, err := filepath.Glob("robotmem/internal/store/migrations/*.sql")
+	if err != nil || len(scripts) == 0 {
+		t.Fatal(scripts, err)
+	}
+
+	for i := range scripts {
+		if !strings.Contains(string(page), fmt.Sprintf("\n| %d | ", i+1)) {
+			t.Errorf("docs/reference/versions.md has no row of version %d", i+1)
+		}
+	}
+}

@@ -103,7 +103,7 @@ func (a *app) backupSource() (string, error) {
 		return "", invalid("url", "backups are made on the machine of the node; leave out --url and ROBOTMEM_URL, or run this there")
 	}
 	if a.Config.onServer() {
-		return "", invalid("db", "is on a PostgreSQL server, whose own tools make its backups: pg_basebackup and an archive of the log; docs/explanation/fleet.md shows how")
+		return "", invalid("db", "is on a PostgreSQL server, whose own tools make its backups: pg_basebackup and an archive of the log; docs/how-to/run-a-site.md shows how")
 	}
 
 	return a.Config.dbPath()
