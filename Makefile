@@ -12,7 +12,7 @@ GOPACKAGES_VERSION := v0.51.0
 OLLAMA_VERSION := v0.11.4
 OLLAMA := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/robotmem/ollama-$(OLLAMA_VERSION)/ollama
 
-.PHONY: small onnx onnx-test tidy torture torture-short schemathesis ui browser-test browser-short fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test release release-test wheels python-test mcpb
+.PHONY: changelog small onnx onnx-test tidy torture torture-short schemathesis ui browser-test browser-short fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test release release-test wheels python-test mcpb
 
 check:
 	.ci/check
@@ -107,6 +107,10 @@ compare:
 compare-test:
 	cd examples/compare && export CGO_ENABLED=1 CGO_CFLAGS=-O0 && tags=sqlite_fts5,netgo,osusergo && $(GO) vet -tags $$tags ./... && $(GO) test -tags $$tags ./...
 
+# The changes of changelog/unreleased, as a section of CHANGELOG.md. Run it before the tag of a release.
+changelog:
+	$(GO) run ./.ci/changelog $(VERSION)
+
 # What is published, into artifacts/release: archives, MCP bundles, their sums
 # and the registry's entry. VERSION is the latest tag's unless it is set.
 # One with a version is for users: its libraries are looked up in the database of known holes first, and a
@@ -125,8 +129,8 @@ python-test:
 	.ci/python
 
 release-test: mcpb
-	$(GO) vet ./.ci/release
-	$(GO) test ./.ci/release
+	$(GO) vet ./.ci/release ./.ci/changelog
+	$(GO) test ./.ci/release ./.ci/changelog
 
 # The official tool that reads bundles.
 MCPB_VERSION := 2.1.2

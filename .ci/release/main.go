@@ -70,7 +70,8 @@ var semantic = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0
 
 func (r *release) run(ctx context.Context) error {
 	var err error
-	if r.version == "" {
+	given := r.version != ""
+	if !given {
 		if r.version, err = r.describe(ctx); err != nil {
 			return err
 		}
@@ -79,6 +80,11 @@ func (r *release) run(ctx context.Context) error {
 	r.version = strings.TrimPrefix(r.version, "v")
 	if !semantic.MatchString(r.version) {
 		return fmt.Errorf("version must be like 1.2.3 or 1.2.3-rc.1, not %q", r.version)
+	}
+	if given {
+		if err := r.checkChangelog(); err != nil {
+			return err
+		}
 	}
 	if r.when, err = r.commitTime(ctx); err != nil {
 		return err
@@ -111,6 +117,23 @@ func (r *release) run(ctx context.Context) error {
 	}
 
 	return r.sums()
+}
+
+// checkChangelog fails if the changelog has no section of a version that users get. A preview needs none.
+func (r *release) checkChangelog() error {
+	if strings.Contains(r.version, "-") {
+		return nil
+	}
+
+	data, err := os.ReadFile(filepath.Join(r.root, "CHANGELOG.md"))
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(string(data), "\n## v"+r.version+"\n") {
+		return fmt.Errorf("CHANGELOG.md has no section of v%[1]s; run make changelog VERSION=%[1]s and commit it", r.version)
+	}
+
+	return nil
 }
 
 // build compiles the program without cgo and without paths of this machine.

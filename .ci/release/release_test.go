@@ -52,6 +52,19 @@ func TestRelease(t *testing.T) {
 	})
 }
 
+// A version for users is in the changelog; a preview need not be.
+func TestAReleaseHasItsSectionOfTheChangelog(t *testing.T) {
+	root := t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, "CHANGELOG.md"), []byte("# Changelog\n\n## Unreleased\n\n## v1.2.3\n\n- x\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for version, want := range map[string]bool{"1.2.3": true, "1.2.4": false, "1.2.4-rc.1": true, "1.2": false} {
+		if err := (&release{root: root, version: version}).checkChangelog(); (err == nil) != want {
+			t.Errorf("%s: %v", version, err)
+		}
+	}
+}
+
 func readFile(t *testing.T, r *release, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(r.out, name))
