@@ -17,7 +17,7 @@ import (
 
 type evalCmd struct {
 	Set     evalSetCmd     `cmd:"" default:"withargs" help:"Questions of a folder in the BEIR layout (default)."`
-	Answers evalAnswersCmd `cmd:"" help:"Questions about what the robots of nine deployments learnt in a week; each deployment is judged by a setting chosen on the others."`
+	Answers evalAnswersCmd `cmd:"" help:"Questions about what the robots of eleven deployments learnt in a week; each deployment is judged by a setting chosen on the others."`
 	Own     evalOwnCmd     `cmd:"" help:"Questions made from your own memories: half of the words of a sentence."`
 }
 
