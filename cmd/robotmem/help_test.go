@@ -19,12 +19,9 @@ func runArgs(t *testing.T, args ...string) (code int, stdout, stderr string) {
 
 func TestEveryCommandShowsAnExample(t *testing.T) {
 	var paths []string
-	for _, op := range robotmem.Ops() {
-		if op.CLI != "" {
-			paths = append(paths, op.CLI)
-		}
+	for _, n := range parser(t).Model.Leaves(true) {
+		paths = append(paths, n.Path())
 	}
-	paths = append(paths, "import", "export", "mcp", "web", "fleet join", "fleet leave", "fleet sync", "fleet status", "fleet tenant create", "fleet tenant list", "fleet tenant limit", "fleet token create", "fleet token list", "fleet token revoke", "token create", "token list", "token adopt", "token revoke", "doctor", "reembed", "retain", "backup make", "backup list", "backup verify", "backup restore", "setup", "model list", "model pull", "model remove", "model test", "demo", "bench facts", "bench fleet", "eval set", "eval answers", "openapi", "version")
 	for _, path := range paths {
 		code, out, errs := runArgs(t, append(strings.Fields(path), "--help")...)
 		if code != 0 || errs != "" {
