@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -22,6 +23,9 @@ var (
 	mentioned = regexp.MustCompile(`(?:^|[^\w/.-])(docs/[\w/.-]*\w)`)
 )
 
+// withoutPages are folders that hold no text of ours.
+var withoutPages = []string{".git", "node_modules", "dist", "testdata", "bin", "artifacts", "__pycache__"}
+
 // textFiles calls f with the path and the content of each file of the tree with one of these extensions.
 func textFiles(t *testing.T, extensions string, f func(p, content string)) {
 	t.Helper()
@@ -32,8 +36,7 @@ func textFiles(t *testing.T, extensions string, f func(p, content string)) {
 		}
 		name := d.Name()
 		if d.IsDir() {
-			skipped := name == ".git" || name == "node_modules" || name == "dist" || name == "testdata" || name == "bin" || name == "artifacts" || name == "__pycache__"
-			if skipped && p != "." {
+			if slices.Contains(withoutPages, name) {
 				return filepath.SkipDir
 			}
 			return nil
@@ -80,7 +83,10 @@ func anchors(page string) map[string]bool {
 
 func TestAnchorsAreThoseOfGitHub(t *testing.T) {
 	page := "# The `node`, over HTTP\n## Limits\n```\n# no heading\n```\n## Limits\n### What is _not_ safe\n"
-	for name, want := range map[string]bool{"the-node-over-http": true, "limits": true, "limits-1": true, "what-is-_not_-safe": true, "no-heading": false, "limits-2": false} {
+	for name, want := range map[string]bool{
+		"the-node-over-http": true, "limits": true, "limits-1": true, "what-is-_not_-safe": true,
+		"no-heading": false, "limits-2": false,
+	} {
 		if got := anchors(page)[name]; got != want {
 			t.Errorf("%s: got %v, want %v", name, got, want)
 		}
@@ -168,6 +174,25 @@ func TestEverySchemaVersionIsListed(t *testing.T) {
 	for i := range scripts {
 		if !strings.Contains(string(page), fmt.Sprintf("\n| %d | ", i+1)) {
 			t.Errorf("docs/reference/versions.md has no row of version %d", i+1)
+		}
+	}
+}
+
+// The tree of the architecture has every package, by its path or by its last name beside another one.
+func TestEveryPackageIsInTheTree(t *testing.T) {
+	page, err := os.ReadFile("docs/explanation/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for dir := range imports(t) {
+		example := strings.HasPrefix(dir, "examples/") || strings.HasPrefix(path.Base(dir), "_")
+		helper := strings.HasSuffix(dir, "test") || strings.Contains(dir, "test/")
+		if dir == "." || example || helper {
+			continue
+		}
+		if text := string(page); !strings.Contains(text, "`"+dir+"`") && !strings.Contains(text, "`"+path.Base(dir)+"`") {
+			t.Errorf("the tree of docs/explanation/architecture.md lacks %s", dir)
 		}
 	}
 }
