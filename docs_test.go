@@ -166,7 +166,7 @@ func TestEverySchemaVersionIsListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scripts, err := filepath.Glob("robotmem/internal/store/migrations/*.sql")
+	scripts, err := filepath.Glob("robotmem/internal/store/sqlite/migrations/*.sql")
 	if err != nil || len(scripts) == 0 {
 		t.Fatal(scripts, err)
 	}
