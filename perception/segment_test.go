@@ -9,7 +9,7 @@ import (
 
 	"github.com/foxglove/mcap/go/mcap"
 	"github.com/robotmem/robotmem-go/perception"
-	"github.com/robotmem/robotmem-go/perception/message"
+	"github.com/robotmem/robotmem-go/perception/importers/message"
 	"github.com/robotmem/robotmem-go/perception/segment"
 )
 

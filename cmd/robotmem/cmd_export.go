@@ -9,7 +9,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/robotmem/robotmem-go/perception/recording"
+	"github.com/robotmem/robotmem-go/perception/importers/recording"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/archive/jsonl"

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robotmem/robotmem-go/perception/importing"
-	"github.com/robotmem/robotmem-go/perception/lerobot"
-	"github.com/robotmem/robotmem-go/perception/recording"
+	"github.com/robotmem/robotmem-go/perception/importers"
+	"github.com/robotmem/robotmem-go/perception/importers/lerobot"
+	"github.com/robotmem/robotmem-go/perception/importers/recording"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/archive/jsonl"
@@ -136,8 +136,8 @@ func sourceOf(ctx context.Context, path string) (importer, error) {
 
 // openForeign opens a file that another program wrote.
 func openForeign(path string) (*os.File, error) {
-	f, _, err := importing.Open(path)
-	if errors.Is(err, importing.ErrNotRegular) {
+	f, _, err := importers.Open(path)
+	if errors.Is(err, importers.ErrNotRegular) {
 		return nil, invalid("file", "%s is not a regular file; pass - and redirect it to stdin", path)
 	}
 	if err != nil {
@@ -405,15 +405,15 @@ func (c *importCmd) arrived(a *app, answer importAnswer, failed error) error {
 
 // perceptions imports what read reads, and prints the account. broken says that a part could not be
 // read.
-func (c *importCmd) perceptions(ctx context.Context, a *app, read func(to importing.Sink, progress func(importing.Progress)) (account any, broken bool, err error)) error {
+func (c *importCmd) perceptions(ctx context.Context, a *app, read func(to importers.Sink, progress func(importers.Progress)) (account any, broken bool, err error)) error {
 	if err := c.noDryRun(); err != nil {
 		return err
 	}
 
 	return a.Use(ctx, func(m robotmem.Node) error {
 		show := a.newProgressOf("import", "")
-		account, broken, err := read(&sensors.Sink{Node: m, Collection: a.Config.Collection}, func(at importing.Progress) { show(at.Done, at.Total) })
-		if errors.Is(err, importing.ErrEnded) {
+		account, broken, err := read(&sensors.Sink{Node: m, Collection: a.Config.Collection}, func(at importers.Progress) { show(at.Done, at.Total) })
+		if errors.Is(err, importers.ErrEnded) {
 			return a.show(c.JSON, map[string]bool{"known": true}, func(w *lines) { w.line("it was imported before, to its end; nothing was read") })
 		}
 
@@ -439,7 +439,7 @@ func (c *importCmd) perceptions(ctx context.Context, a *app, read func(to import
 
 // dataset imports a LeRobot dataset.
 func (c *importCmd) dataset(ctx context.Context, a *app) error {
-	return c.perceptions(ctx, a, func(to importing.Sink, progress func(importing.Progress)) (any, bool, error) {
+	return c.perceptions(ctx, a, func(to importers.Sink, progress func(importers.Progress)) (any, bool, error) {
 		ranges, err := parseRanges(c.Episodes)
 		if err != nil {
 			return nil, false, err
@@ -458,7 +458,7 @@ func (c *importCmd) dataset(ctx context.Context, a *app) error {
 
 // recording imports a recording.
 func (c *importCmd) recording(ctx context.Context, a *app) error {
-	return c.perceptions(ctx, a, func(to importing.Sink, progress func(importing.Progress)) (any, bool, error) {
+	return c.perceptions(ctx, a, func(to importers.Sink, progress func(importers.Progress)) (any, bool, error) {
 		src, err := recording.Open(ctx, c.File)
 		if err != nil {
 			return nil, false, err

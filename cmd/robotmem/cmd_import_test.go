@@ -11,7 +11,7 @@ import (
 
 	diff "github.com/google/go-cmp/cmp"
 
-	"github.com/robotmem/robotmem-go/perception/recording"
+	"github.com/robotmem/robotmem-go/perception/importers/recording"
 )
 
 // recorded is a message, as a file holds it.

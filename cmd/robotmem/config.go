@@ -18,7 +18,7 @@ import (
 
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/goccy/go-yaml"
-	"github.com/robotmem/robotmem-go/perception/importing"
+	"github.com/robotmem/robotmem-go/perception/importers"
 	"github.com/robotmem/robotmem-go/robotmem/backup"
 	"github.com/robotmem/robotmem-go/robotmem/embedding"
 	"github.com/robotmem/robotmem-go/robotmem/fleet"
@@ -177,7 +177,7 @@ func configPath(g *globals, env func(string) (string, bool), home string) (path 
 
 // readSettings reads a file that a setting names. A pipe in its place would keep the program waiting.
 func readSettings(path string) ([]byte, error) {
-	f, _, err := importing.Open(path)
+	f, _, err := importers.Open(path)
 	if err != nil {
 		return nil, err
 	}

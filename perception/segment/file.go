@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/robotmem/robotmem-go/perception/importers/message"
 	"github.com/robotmem/robotmem-go/perception/media"
-	"github.com/robotmem/robotmem-go/perception/message"
 	"github.com/robotmem/robotmem-go/perception/pointcloud"
 	"github.com/robotmem/robotmem-go/perception/timeseries"
 	"github.com/robotmem/robotmem-go/perception/trajectory"

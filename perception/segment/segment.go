@@ -14,8 +14,8 @@ import (
 
 	"github.com/foxglove/mcap/go/mcap"
 
+	"github.com/robotmem/robotmem-go/perception/importers/message"
 	"github.com/robotmem/robotmem-go/perception/media"
-	"github.com/robotmem/robotmem-go/perception/message"
 )
 
 // Library stands in the header of files that this module writes. It names no version,

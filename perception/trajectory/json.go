@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/robotmem/robotmem-go/perception/message"
+	"github.com/robotmem/robotmem-go/perception/importers/message"
 )
 
 // posePaths are where messages have a pose, the deepest first: Odometry and

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/perception"
-	foreign "github.com/robotmem/robotmem-go/perception/importing"
+	foreign "github.com/robotmem/robotmem-go/perception/importers"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"

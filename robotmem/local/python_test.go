@@ -17,7 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/ncruces/go-sqlite3"
-	"github.com/robotmem/robotmem-go/perception/importing/importingtest"
+	"github.com/robotmem/robotmem-go/perception/importers/importerstest"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive/python"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -303,7 +303,7 @@ func TestPythonFileThatNeverEnds(t *testing.T) {
 				t.Fatal(err)
 			}
 			if test.table != "" {
-				importingtest.EndlessTable(t, path, test.table)
+				importerstest.EndlessTable(t, path, test.table)
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robotmem/robotmem-go/perception/importing"
+	"github.com/robotmem/robotmem-go/perception/importers"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/archive/jsonl"
@@ -140,7 +140,7 @@ func (n *Reader) entries(yield func(*archive.Entry, error) bool) {
 
 		for _, m := range payloads {
 			name := filepath.Join(filepath.Dir(m.Where), m.Beside)
-			f, _, err := importing.OpenFile(n.root, name)
+			f, _, err := importers.OpenFile(n.root, name)
 			if err != nil {
 				n.refused(name, err)
 				continue
@@ -158,7 +158,7 @@ func (n *Reader) entries(yield func(*archive.Entry, error) bool) {
 
 // read reads a file: a *sessionNote, a *memoryNote, or nil for a note that a person wrote.
 func (n *Reader) read(name string) (any, error) {
-	f, info, err := importing.OpenFile(n.root, name)
+	f, info, err := importers.OpenFile(n.root, name)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robotmem/robotmem-go/perception/importing"
+	"github.com/robotmem/robotmem-go/perception/importers"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
@@ -73,7 +73,7 @@ func Open(ctx context.Context, path string, zone *time.Location) (*Python, error
 }
 
 func (p *Python) open(ctx context.Context, path string) error {
-	if err := importing.CheckSQLite(path); err != nil {
+	if err := importers.CheckSQLite(path); err != nil {
 		return robotmem.Errorf(robotmem.Invalid, "file", "cannot be read (%s)", robotmem.Reason(err))
 	}
 
@@ -102,7 +102,7 @@ func (p *Python) open(ctx context.Context, path string) error {
 	if !is {
 		return robotmem.Errorf(robotmem.Invalid, "file", "is not a memory.db of the Python robotmem")
 	}
-	if err := importing.GuardSQLite(ctx, p.c.File.Conn, knownTables...); err != nil {
+	if err := importers.GuardSQLite(ctx, p.c.File.Conn, knownTables...); err != nil {
 		return robotmem.Errorf(robotmem.Invalid, "file", "is not read: %v", err)
 	}
 
@@ -120,7 +120,7 @@ func openGuarded(ctx context.Context, path string, immutable bool) (*sqlite.Tabl
 	if err != nil {
 		return nil, err
 	}
-	if err := importing.GuardSQLite(ctx, c.File.Conn); err != nil {
+	if err := importers.GuardSQLite(ctx, c.File.Conn); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 
@@ -129,7 +129,7 @@ func openGuarded(ctx context.Context, path string, immutable bool) (*sqlite.Tabl
 
 // IsMemory reports whether a file is a memory.db of the Python robotmem. Not a byte of it changes.
 func IsMemory(ctx context.Context, path string) (bool, error) {
-	if err := importing.CheckSQLite(path); err != nil {
+	if err := importers.CheckSQLite(path); err != nil {
 		return false, robotmem.Wrap("import", err)
 	}
 	c, err := openGuarded(ctx, path, true)
@@ -167,7 +167,7 @@ func (p *Python) readSchema() error {
 				return err
 			}
 		case !strings.HasPrefix(name, "memories_fts") && !strings.HasPrefix(name, "memories_vec"): // the indexes
-			p.report.Notes["no place for table "+importing.Cut(name, 255)]++
+			p.report.Notes["no place for table "+importers.Cut(name, 255)]++
 		}
 	}
 
@@ -176,7 +176,7 @@ func (p *Python) readSchema() error {
 		name := r.text("name")
 		p.columns[name] = true
 		if !slices.Contains(knownColumns, name) {
-			p.report.Notes["no place for column "+importing.Cut(name, 255)]++
+			p.report.Notes["no place for column "+importers.Cut(name, 255)]++
 		}
 	}
 

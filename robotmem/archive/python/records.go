@@ -15,7 +15,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/perception"
-	"github.com/robotmem/robotmem-go/perception/importing"
+	"github.com/robotmem/robotmem-go/perception/importers"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
@@ -27,7 +27,7 @@ type row map[string]any
 
 // Limits of one statement.
 const (
-	maxBytes    = importing.MaxSQLiteValue // of its rows
+	maxBytes    = importers.MaxSQLiteValue // of its rows
 	maxDuration = 10 * time.Minute         // a file of 10 GB is read once in a tenth of it
 	rowBytes    = 1 << 10                  // of a row without its texts and blobs
 )
@@ -86,7 +86,7 @@ func (p *Python) rows(sql string, args ...any) (out []row, err error) {
 
 // count counts the rows of a table. It fails with Corrupt if the file cannot hold them.
 func (p *Python) count(table string) (n int64, err error) {
-	most := importing.MaxSQLiteRows(p.size)
+	most := importers.MaxSQLiteRows(p.size)
 	err = p.query("SELECT count(*) FROM (SELECT 1 FROM "+quoted(table)+" NOT INDEXED LIMIT ?)", []any{most + 1}, func(s store.Row) error {
 		n = s.ColumnInt64(0)
 		return nil

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/robotmem/robotmem-go/perception/importing"
-	"github.com/robotmem/robotmem-go/perception/recording"
+	"github.com/robotmem/robotmem-go/perception/importers"
+	"github.com/robotmem/robotmem-go/perception/importers/recording"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
@@ -122,7 +122,7 @@ func read(ctx context.Context, m robotmem.Node, id int64) (item recording.Export
 		return item, mem.Status, nil
 	}
 
-	item = recording.Exported{UID: mem.UID, Fact: mem.Type == "fact", Category: mem.Category, Perception: importing.Perception{
+	item = recording.Exported{UID: mem.UID, Fact: mem.Type == "fact", Category: mem.Category, Perception: importers.Perception{
 		Type: mem.PerceptionType, Description: mem.Content, MediaType: mem.MediaType, Metadata: mem.Metadata, Context: mem.Context, ObservedAt: mem.ObservedAt,
 	}}
 	switch {

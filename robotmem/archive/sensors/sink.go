@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/robotmem/robotmem-go/perception"
-	"github.com/robotmem/robotmem-go/perception/importing"
+	"github.com/robotmem/robotmem-go/perception/importers"
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
@@ -22,7 +22,7 @@ type Sink struct {
 	Collection string // "" is the default of the node
 }
 
-var _ importing.Sink = (*Sink)(nil)
+var _ importers.Sink = (*Sink)(nil)
 
 const (
 	savers    = 8
@@ -32,10 +32,10 @@ const (
 	maxDecoding = 512 << 20
 )
 
-func (s *Sink) Start(ctx context.Context, session importing.Session) (string, error) {
+func (s *Sink) Start(ctx context.Context, session importers.Session) (string, error) {
 	res, err := s.Node.StartSession(ctx, &robotmem.StartSessionRequest{Collection: s.Collection, Context: session.Context, Origin: session.Origin})
 	if errors.Is(err, robotmem.Conflict) {
-		return "", fmt.Errorf("%w: %w", importing.ErrEnded, err)
+		return "", fmt.Errorf("%w: %w", importers.ErrEnded, err)
 	}
 	if err != nil {
 		return "", err
@@ -49,8 +49,8 @@ func (s *Sink) End(ctx context.Context, session string, outcome *float64) error 
 	return err
 }
 
-// Save implements [importing.Sink]. What it has begun it completes, also if ctx ends.
-func (s *Sink) Save(ctx context.Context, session string, ps []importing.Perception) (int, error) {
+// Save implements [importers.Sink]. What it has begun it completes, also if ctx ends.
+func (s *Sink) Save(ctx context.Context, session string, ps []importers.Perception) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -89,7 +89,7 @@ func (s *Sink) Save(ctx context.Context, session string, ps []importing.Percepti
 	return int(stored.Load()), err
 }
 
-func (s *Sink) save(ctx context.Context, session string, p *importing.Perception) (isNew bool, err error) {
+func (s *Sink) save(ctx context.Context, session string, p *importers.Perception) (isNew bool, err error) {
 	req := &robotmem.SavePerceptionRequest{
 		Description: p.Description, PerceptionType: p.Type, MediaType: p.MediaType, Metadata: p.Metadata, Context: p.Context,
 		SessionID: session, Origin: p.Origin,
@@ -105,7 +105,7 @@ func (s *Sink) save(ctx context.Context, session string, p *importing.Perception
 		if robotmem.ReservedSource(topic) {
 			topic = "topic /" + topic
 		}
-		req.Source = importing.Cut(topic, maxSource)
+		req.Source = importers.Cut(topic, maxSource)
 	}
 
 	res, err := s.Node.SavePerceptionFrom(ctx, req, bytes.NewReader(p.Data))

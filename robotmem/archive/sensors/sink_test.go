@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/perception"
-	"github.com/robotmem/robotmem-go/perception/importing"
+	"github.com/robotmem/robotmem-go/perception/importers"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive/sensors"
 )
@@ -53,9 +53,9 @@ func TestLargePicturesAreSavedFewAtATime(t *testing.T) {
 	}
 
 	n := &busyNode{}
-	ps := make([]importing.Perception, 24)
+	ps := make([]importers.Perception, 24)
 	for i := range ps {
-		ps[i] = importing.Perception{Description: "a large picture", MediaType: "image/png", Data: large}
+		ps[i] = importers.Perception{Description: "a large picture", MediaType: "image/png", Data: large}
 	}
 	stored, err := (&sensors.Sink{Node: n}).Save(t.Context(), "", ps)
 	if err != nil || stored != len(ps) || n.saved != len(ps) {

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package importers
+
+const nonBlocking = 0

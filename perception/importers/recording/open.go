@@ -1,0 +1,249 @@
+package recording
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/robotmem/robotmem-go/perception/importers"
+	"github.com/robotmem/robotmem-go/perception/media"
+	"github.com/robotmem/robotmem-go/perception/payload"
+	"github.com/robotmem/robotmem-go/perception/segment"
+)
+
+// ErrFormat means that a file is not a recording in a format that is read.
+var ErrFormat = errors.New("is not a recording in a known format; give an MCAP file, a rosbag2 .db3 or a folder of them")
+
+// The first bytes of files.
+const (
+	sqliteMagic = "SQLite format 3\x00"
+	ros1Magic   = "#ROSBAG V"
+	zstdMagic   = "\x28\xb5\x2f\xfd"
+)
+
+// Extensions are the names of recordings, in lower case. Each may be compressed as a whole.
+var extensions = []string{".mcap", ".db3", ".bag"}
+
+// packings are the extensions of files that are compressed as a whole.
+var packings = []string{".zst", ".zstd"}
+
+// hasExtension reports whether the name is that of a recording.
+func hasExtension(name string) bool {
+	name = strings.ToLower(name)
+	for _, packing := range packings {
+		name = strings.TrimSuffix(name, packing)
+	}
+	return slices.Contains(extensions, filepath.Ext(name))
+}
+
+// Recognizes reports whether a file is one that [Open] reads, or refuses with a better error than
+// another reader: its first bytes, also its first decompressed ones, are those of a recording, or its
+// name is.
+func Recognizes(name string, f io.ReaderAt) bool {
+	head := make([]byte, len(sqliteMagic))
+	n, err := f.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return false
+	}
+	format := formatOf(head[:n])
+	if format == formatZstd {
+		format = formatOf(packedHead(io.NewSectionReader(f, 0, math.MaxInt64)))
+	}
+
+	return hasExtension(name) || format != formatNone
+}
+
+// RecognizesFolder reports whether a folder is one that [Open] reads: it has a metadata.yaml, or files
+// with the names of recordings.
+func RecognizesFolder(path string) bool {
+	if _, err := os.Stat(filepath.Join(path, metadataFile)); err == nil {
+		return true
+	}
+	return len(recordingsIn(os.DirFS(path))) > 0
+}
+
+// format is what the first bytes of a file prove.
+type format int
+
+const (
+	formatNone format = iota
+	formatMCAP
+	formatSQLite
+	formatROS1
+	formatZstd
+)
+
+func formatOf(head []byte) format {
+	for f, magic := range map[format]string{formatMCAP: media.MCAPMagic, formatSQLite: sqliteMagic, formatROS1: ros1Magic, formatZstd: zstdMagic} {
+		if bytes.HasPrefix(head, []byte(magic)) {
+			return f
+		}
+	}
+	return formatNone
+}
+
+// Open opens a recording: an MCAP file, a rosbag2 database, each also compressed with zstd, or a
+// folder of them. The first bytes decide, not the name.
+func Open(ctx context.Context, path string) (Source, error) {
+	stat, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if stat.IsDir() {
+		return openBag(ctx, path)
+	}
+	f, info, err := importers.Open(path)
+	if err != nil {
+		return nil, err
+	}
+
+	return openFile(ctx, path, f, info.Size(), segment.NewBudget())
+}
+
+// openFile opens a file of a recording. The source closes f, also if it cannot be opened.
+func openFile(ctx context.Context, path string, f *os.File, size int64, budget *segment.Budget) (_ Source, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}()
+	head := make([]byte, len(sqliteMagic))
+	n, err := f.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+
+	name := filepath.Base(path)
+
+	switch formatOf(head[:n]) {
+	case formatMCAP:
+		return newMCAP(name, contents{file: f, size: size}, budget), nil
+	case formatSQLite:
+		return openDB3(ctx, name, path, f, size, budget, f.Close)
+	case formatROS1:
+		return nil, fmt.Errorf("%s is a ROS 1 bag; convert it first: pip install rosbags && rosbags-convert --src %s --dst converted", name, name)
+	case formatZstd:
+		return openPacked(ctx, name, f, size, budget)
+	}
+
+	if size == 0 {
+		return nil, fmt.Errorf("%s is empty: nothing was recorded", name)
+	}
+
+	return nil, fmt.Errorf("%s %w", name, ErrFormat)
+}
+
+// openPacked opens a file that is compressed as a whole. MCAP is read as it is decompressed. SQLite
+// reads in any order, so a database is unpacked into a temporary file.
+func openPacked(ctx context.Context, name string, f *os.File, size int64, budget *segment.Budget) (Source, error) {
+	packed := contents{file: f, size: size, packed: true}
+	switch formatOf(packedHead(io.NewSectionReader(f, 0, size))) {
+	case formatMCAP:
+		return newMCAP(name, packed, budget), nil
+	case formatSQLite:
+		return openPackedDB3(ctx, name, packed, budget)
+	}
+
+	return nil, fmt.Errorf("%s holds no recording that can be read; unpack it and look at it: zstd -d %s", name, name)
+}
+
+// A database takes at most so many times the bytes of its compressed file, or so many bytes if it is
+// small. Recordings are compressed to a tenth.
+const (
+	unpackRatio = 256
+	unpackBytes = 64 << 20
+)
+
+func openPackedDB3(ctx context.Context, name string, packed contents, budget *segment.Budget) (_ Source, err error) {
+	plain, err := os.CreateTemp("", "robotmem-*.db3")
+	if err != nil {
+		return nil, fmt.Errorf("unpacking %s: %w", name, err)
+	}
+
+	drop := func() error {
+		return errors.Join(plain.Close(), os.Remove(plain.Name()))
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, drop())
+		}
+	}()
+
+	r, done, err := packed.reader()
+	if err != nil {
+		return nil, err
+	}
+
+	defer done()
+	limit := max(unpackBytes, packed.size*unpackRatio)
+	size, err := io.Copy(plain, io.LimitReader(payload.ReaderWith(ctx, r), limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("unpacking %s, after %d bytes: %w", name, size, err)
+	}
+	if size > limit {
+		return nil, fmt.Errorf("%s unpacks to more than %d bytes; unpack it first: zstd -d %s", name, limit, name)
+	}
+
+	return openDB3(ctx, name, "", plain, size, budget, func() error {
+		return errors.Join(drop(), packed.file.Close())
+	})
+}
+
+// contents is the bytes of a recording, from the first one as often as they are needed.
+type contents struct {
+	file   *os.File
+	size   int64 // of the file
+	packed bool  // the file is compressed with zstd
+}
+
+// maxWindow bounds the memory of a decoder, in bytes: the window of zstd --ultra -22.
+const maxWindow = 128 << 20
+
+// reader returns the bytes and a function that frees the decoder.
+func (c contents) reader() (io.Reader, func(), error) {
+	plain := io.NewSectionReader(c.file, 0, c.size)
+	if !c.packed {
+		return plain, func() {}, nil
+	}
+	r, err := unpacked(plain)
+	if err != nil {
+		return nil, nil, err
+	}
+
+	return r, r.Close, nil
+}
+
+// unpacked decompresses a file on the goroutine of its reader.
+func unpacked(file io.Reader) (*zstd.Decoder, error) {
+	return zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+}
+
+// end returns the number of bytes, -1 if it is unknown.
+func (c contents) end() int64 {
+	if c.packed {
+		return -1
+	}
+	return c.size
+}
+
+// packedHead returns the first bytes of what a file holds, nil if it cannot be decompressed.
+func packedHead(packed io.Reader) []byte {
+	r, err := unpacked(packed)
+	if err != nil {
+		return nil
+	}
+	defer r.Close()
+	head := make([]byte, len(sqliteMagic))
+	n, _ := io.ReadFull(r, head) // what is there decides
+
+	return head[:n]
+}

@@ -1,0 +1,269 @@
+package recording
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/num/quat"
+
+	"github.com/robotmem/robotmem-go/perception/importers/message"
+	"github.com/robotmem/robotmem-go/perception/media"
+	"github.com/robotmem/robotmem-go/perception/trajectory"
+)
+
+// poseKind is how the messages of a channel say where frames are.
+type poseKind int
+
+const (
+	poseNone poseKind = iota
+	poseTF
+	poseStatic   // transforms that hold at all times
+	poseOdometry // the robot in odom
+	poseStamped  // the robot as localization gives it
+)
+
+// poseKindOf leaves out goals, which say where the robot should be.
+func poseKindOf(c *Channel) poseKind {
+	switch message.ShortName(c.SchemaName) {
+	case "tf2_msgs/TFMessage":
+		if strings.HasSuffix(c.Topic, "tf_static") {
+			return poseStatic
+		}
+		return poseTF
+	case "nav_msgs/Odometry":
+		return poseOdometry
+	case "geometry_msgs/PoseStamped", "geometry_msgs/PoseWithCovarianceStamped":
+		if topic := strings.ToLower(c.Topic); strings.Contains(topic, "pose") && !strings.Contains(topic, "goal") {
+			return poseStamped
+		}
+	}
+
+	return poseNone
+}
+
+const (
+	poseSeconds  = 5 // how long transforms are kept
+	poseStale    = 2 // s from the nearest transform; beyond them the pose is unknown
+	maxSamples   = 2048
+	maxFrames    = 1024
+	maxChain     = 32
+	maxFrameName = 256
+)
+
+// transform is the pose of a child in its parent: x' = rotation(x) + position.
+type transform struct {
+	position    [3]float64
+	orientation quat.Number // of length 1
+}
+
+type sample struct {
+	time uint64
+	transform
+}
+
+func (s sample) compare(t uint64) int { return cmp.Compare(s.time, t) }
+
+type link struct {
+	parent  string
+	static  bool
+	samples []sample // by time
+}
+
+// poses is the tree of frames over the last seconds.
+type poses struct {
+	links map[string]*link
+	mapID string
+	clock clock
+	base  string // the frame of the robot, "" unknown
+
+	located link // the robot in the map, as localization says
+}
+
+func newPoses(mapID string, c clock) *poses {
+	return &poses{links: map[string]*link{}, mapID: mapID, clock: c}
+}
+
+func (p *poses) observe(kind poseKind, v *message.Value, logTime uint64) {
+	switch kind {
+	case poseTF, poseStatic:
+		all := v.At("transforms").List
+		for i := range all {
+			t := &all[i]
+			p.put(frameOf(t), t.At("child_frame_id").Text, kind == poseStatic, sampleOf(t, logTime))
+		}
+	case poseOdometry:
+		child := cmp.Or(v.At("child_frame_id").Text, "base_link")
+		p.base = cleanFrame(child)
+		p.robot(v, child, logTime)
+	case poseStamped:
+		if cleanFrame(frameOf(v)) == "map" {
+			p.located.add(sampleOf(v, logTime))
+		}
+		p.robot(v, p.robotFrame(), logTime)
+	}
+}
+
+// robot stores the pose of the robot as a transform, unless /tf has its own.
+func (p *poses) robot(v *message.Value, child string, logTime uint64) {
+	if l, ok := p.links[cleanFrame(child)]; ok && l.parent != cleanFrame(frameOf(v)) {
+		return
+	}
+	p.put(frameOf(v), child, false, sampleOf(v, logTime))
+}
+
+func (p *poses) robotFrame() string {
+	if _, ok := p.links["base_footprint"]; ok && p.base == "" {
+		return "base_footprint"
+	}
+	return cmp.Or(p.base, "base_link")
+}
+
+// cleanFrame drops the leading slash that old programs write.
+func cleanFrame(name string) string { return strings.TrimPrefix(name, "/") }
+
+func (p *poses) put(parent, child string, static bool, s sample) {
+	parent, child = cleanFrame(parent), cleanFrame(child)
+	if child == "" || parent == "" || child == parent || len(child) > maxFrameName || len(parent) > maxFrameName || !s.finite() {
+		return
+	}
+	l, ok := p.links[child]
+	if !ok {
+		if len(p.links) >= maxFrames {
+			return
+		}
+		l = &link{}
+		p.links[child] = l
+	}
+	if l.parent != parent || static {
+		l.parent, l.static, l.samples = parent, static, l.samples[:0]
+	}
+	l.add(s)
+}
+
+// add keeps the samples of the last seconds.
+func (l *link) add(s sample) {
+	if !s.finite() {
+		return
+	}
+	at, found := slices.BinarySearchFunc(l.samples, s.time, sample.compare)
+	if !found {
+		l.samples = slices.Insert(l.samples, at, s)
+	}
+	l.samples[at] = s
+	old := 0
+
+	newest := l.samples[len(l.samples)-1].time
+	for newest-l.samples[old].time > poseSeconds*1e9 || len(l.samples)-old > maxSamples {
+		old++
+	}
+	l.samples = slices.Delete(l.samples, 0, old)
+}
+
+// of returns the pose of a frame at a time, in map or else in odom. A message without a
+// frame, with one that is not linked, or with map or odom itself gets the pose of the robot:
+// what is told of the map is not told at its origin.
+func (p *poses) of(frame string, t uint64) (map[string]any, bool) {
+	for _, f := range []string{cleanFrame(frame), p.robotFrame()} {
+		if tr, root, ok := p.chain(f, t); ok && f != "map" && f != "odom" {
+			out := map[string]any{
+				"position":    []any{tr.position[0], tr.position[1], tr.position[2]},
+				"orientation": []any{tr.orientation.Imag, tr.orientation.Jmag, tr.orientation.Kmag, tr.orientation.Real},
+				"frame_id":    root,
+			}
+			if stamp := timeOf(t); !stamp.IsZero() && p.clock.problem(t) == "" {
+				out["stamp"] = stamp.Format(time.RFC3339Nano)
+			}
+			if root == "map" && p.mapID != "" {
+				out["map_id"] = p.mapID
+			}
+
+			return out, true
+		}
+	}
+
+	return nil, false
+}
+
+// chain follows the parents to map. If they end before, or are unknown at that time, it
+// returns the transform to odom.
+func (p *poses) chain(frame string, t uint64) (tr transform, root string, ok bool) {
+	tr.orientation.Real = 1
+	passed := map[string]transform{}
+
+	for range maxChain {
+		if frame == "map" {
+			return tr, "map", true
+		}
+		passed[frame] = tr
+		l := p.links[frame]
+		if l == nil {
+			break
+		}
+		step, known := l.at(t)
+		if !known {
+			break
+		}
+		tr, frame = step.times(tr), l.parent
+	}
+
+	atRobot, robot := passed[p.robotFrame()]
+	if step, known := p.located.at(t); robot && known {
+		return step.times(atRobot), "map", true
+	}
+
+	tr, ok = passed["odom"]
+
+	return tr, "odom", ok
+}
+
+// at returns the sample nearest to a time.
+func (l *link) at(t uint64) (transform, bool) {
+	n := len(l.samples)
+	if n == 0 {
+		return transform{}, false
+	}
+	i, _ := slices.BinarySearchFunc(l.samples, t, sample.compare)
+	if i == n || i > 0 && t-l.samples[i-1].time < l.samples[i].time-t {
+		i--
+	}
+	s := l.samples[i]
+
+	return s.transform, l.static || max(s.time, t)-min(s.time, t) <= poseStale*1e9
+}
+
+func (t transform) finite() bool {
+	for _, v := range t.position {
+		if !media.Finite(v) {
+			return false
+		}
+	}
+	return !quat.IsNaN(t.orientation) && !quat.IsInf(t.orientation)
+}
+
+// sampleOf returns the pose or the transform of a message. What is missing is 0.
+func sampleOf(v *message.Value, logTime uint64) sample {
+	p, _ := trajectory.PoseOf(v)
+	q := cmp.Or(p.Orientation, &[4]float64{})
+	return sample{stampOf(v, logTime), transform{p.Position, unit(quat.Number{Real: q[3], Imag: q[0], Jmag: q[1], Kmag: q[2]})}}
+}
+
+// unit scales a quaternion to length 1. A quaternion of length 0 becomes the identity.
+func unit(q quat.Number) quat.Number {
+	n := quat.Abs(q)
+	if n < 1e-9 {
+		return quat.Number{Real: 1}
+	}
+	return quat.Scale(1/n, q)
+}
+
+// times applies b first, then t.
+func (t transform) times(b transform) transform {
+	q, p := t.orientation, b.position
+	r := quat.Mul(quat.Mul(q, quat.Number{Imag: p[0], Jmag: p[1], Kmag: p[2]}), quat.Conj(q))
+	return transform{
+		[3]float64{t.position[0] + r.Imag, t.position[1] + r.Jmag, t.position[2] + r.Kmag},
+		unit(quat.Mul(q, b.orientation)),
+	}
+}

@@ -1,5 +1,0 @@
-//go:build !unix
-
-package importing
-
-const nonBlocking = 0
