@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { day, lang, number } from "../app/text";
+import { evenTop } from "../plots/steps";
 import { useWidth } from "./width";
 
 export interface Series {
@@ -30,7 +31,7 @@ export function Bars({ label, times, series, bucket, height = 150 }: BarsProps) 
   const [ref, width] = useWidth();
   const [over, setOver] = useState<number>();
   const totals = times.map((_, i) => series.reduce((sum, s) => sum + (s.values[i] ?? 0), 0));
-  const top = nice(Math.max(...totals, 1));
+  const top = evenTop(Math.max(...totals, 1));
   const left = 12 + 7 * number(top).length; // room for the largest number
   const step = (width - left - 4) / Math.max(times.length, 1);
   const y = (n: number) => height - foot - (n / top) * (height - foot - head);
@@ -98,9 +99,3 @@ const hour = (time: string) => new Date(time).toLocaleTimeString(lang.value === 
 
 const stamp = (time: string, bucket: "hour" | "day") => (bucket === "day" ? day(time) : `${day(time)}, ${hour(time)}`);
 
-/** The next of 1, 2, 5, 10, 20, ... that is not smaller, and even from 2 on. */
-function nice(n: number): number {
-  const power = 10 ** Math.floor(Math.log10(n));
-  const lead = n / power;
-  return (lead <= 1 ? 1 : lead <= 2 ? 2 : lead <= 4 ? 4 : lead <= 6 ? 6 : 10) * power;
-}

@@ -4,9 +4,11 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { previewURL, type Memory } from "../api/client";
 import { summary } from "../app/summary";
-import { ago, date, minute, moment, number, percent, texts } from "../app/text";
+import { ago, date, minute, moment, percent, texts } from "../app/text";
 import { drawable } from "./drawable";
 import { Icon, type IconName } from "./icons";
+import { markedParts } from "./marked";
+import { placeOf } from "./place";
 
 const t = texts(
   {
@@ -64,26 +66,9 @@ export function When({ time }: { time: string }) {
   );
 }
 
-/** Coordinates that a memory carries, short. */
-export function placeOf(value: unknown): string {
-  const spatial = value as Record<string, unknown> | undefined;
-  if (!spatial || typeof spatial !== "object") return "";
-  for (const [name, value] of Object.entries(spatial)) {
-    const list = Array.isArray(value) ? value : undefined;
-    if (list && (list.length === 2 || list.length === 3) && list.every((n) => typeof n === "number")) {
-      return `${name} ${list.map((n) => number(n as number, 2)).join(", ")}`;
-    }
-  }
-  return "";
-}
-
 /** Marks the words of a question where a text holds them, also as beginnings. */
 function Marked({ text, words }: { text: string; words: string }) {
-  const parts = words.match(/[\p{L}\p{N}_.]+/gu)?.filter((w) => w.length > 1 || /\p{Script=Han}/u.test(w));
-  if (!parts?.length) return <>{text}</>;
-  const cut = parts.map((w) => w.replace(/(ing|ed|s)$/i, "").replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).filter(Boolean);
-  const at = new RegExp(`((?<![\\p{L}\\p{N}])(?:${cut.join("|")})[\\p{L}]{0,4}|${parts.filter((w) => /\p{Script=Han}/u.test(w)).join("|") || "(?!)"})`, "giu");
-  return <>{text.split(at).map((part, i) => (i % 2 ? <mark key={i}>{part}</mark> : part))}</>;
+  return <>{markedParts(text, words).map((part, i) => (i % 2 ? <mark key={i}>{part}</mark> : part))}</>;
 }
 
 /** A small picture of a perception; nothing where none can be drawn. */

@@ -5,6 +5,7 @@ import { ask } from "../app/base";
 import { useEffect, useState } from "preact/hooks";
 import { dataURL, Problem } from "../api/client";
 import { bytes, number, texts } from "../app/text";
+import { lines, parsed } from "./bytes_lines";
 import { Button } from "./controls";
 import { ErrorBox, Loading } from "./states";
 import { Tree } from "./tree";
@@ -113,18 +114,6 @@ export function Hex({ id, size }: { id: number; size: number }) {
   );
 }
 
-/** Offset, bytes and what of them is ASCII, a line for every `each` bytes. */
-function lines(data: Uint8Array, from: number, each: number): string {
-  const out: string[] = [];
-  for (let i = 0; i < data.length; i += each) {
-    const part = [...data.subarray(i, i + each)];
-    const hex = part.map((b, k) => b.toString(16).padStart(2, "0") + (k % 8 === 7 ? " " : "")).join(" ");
-    const ascii = part.map((b) => (b >= 0x20 && b < 0x7f ? String.fromCharCode(b) : "·")).join("");
-    out.push(`${(from + i).toString(16).padStart(8, "0")}  ${hex.padEnd(each * 3 + each / 8 - 1)} ${ascii}`);
-  }
-  return out.join("\n");
-}
-
 export function Text({ id, size, json }: { id: number; size: number; json: boolean }) {
   const { data, error } = useRange(id, 0, textShown);
   const [tree, setTree] = useState(json);
@@ -150,12 +139,3 @@ export function Text({ id, size, json }: { id: number; size: number; json: boole
   );
 }
 
-/** The object or list that a text holds, undefined for any other. */
-function parsed(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}

@@ -157,3 +157,28 @@ export function saveAs(name: string, text: string, type: string): void {
   a.click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
+
+/** Whether a time lies within the samples, or one step beside them. */
+export function within(of: Samples, at: number): boolean {
+  const time = times(of);
+  const [first, last] = span(of);
+  const step = (last - first) / Math.max(time.length - 1, 1);
+  return at >= first - step && at <= last + step;
+}
+
+export function valueAt(c: Channel, of: Samples, at: number): string {
+  const time = times(of);
+  if (time.length === 0 || !within(of, at)) return "–";
+  if (c.values) return reading(c.values[nearest(time, at)]);
+  const i = bucket(time, at);
+  const [low, high] = [c.min?.[i], c.max?.[i]];
+  return low === high ? reading(low) : `${reading(low)} … ${reading(high)}`;
+}
+
+/** Writes times along an axis with as many digits as the stretch needs. */
+export function axisText(unit: string | undefined, whole: number, shown: number): (v: number) => string {
+  if (unit !== "s") return (v) => (Number.isInteger(v) ? `#${v}` : "");
+  const [scale, name] = whole < 2 ? [1000, "ms"] : [1, "s"];
+  const digits = Math.min(Math.max(0, Math.ceil(-Math.log10((shown * scale) / 8))), 6);
+  return (v) => `${(v * scale).toFixed(digits)} ${name}`;
+}

@@ -9,7 +9,8 @@ import { previewURL } from "../api/client";
 import { duration, number, texts } from "../app/text";
 import { colour, dark } from "../app/theme";
 import { ramp } from "../plots/ramp";
-import { coloured, colourings, round, type Colouring, type Space } from "../plots/space";
+import { coloured, colourings, type Colouring, type Space } from "../plots/space";
+import { stepBelow } from "../plots/steps";
 import type { Look, View3D } from "../plots/view3d";
 import { Button, Segments } from "./controls";
 import { Picture } from "./perception_image";
@@ -168,7 +169,7 @@ export function SpaceView({ id, of, cursor, height = 460, bare }: { id: number; 
     of.frame_id ? t("frame", { frame: of.frame_id }) : t("noFrame"),
     grid > 0 && !flat ? t("grid", { side: length(grid) }) : "",
   ];
-  const bar = perPixel > 0 ? round(perPixel * 120) : 0;
+  const bar = perPixel > 0 ? stepBelow(perPixel * 120) : 0;
   return (
     <div class="space">
       <div class="trace-head">

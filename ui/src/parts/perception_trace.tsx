@@ -9,7 +9,8 @@ import { duration, number } from "../app/text";
 import { colour, dark } from "../app/theme";
 import { drawPanel, type Panel } from "../plots/trace";
 import { Button, say } from "./controls";
-import { bucket, csv, groups, instant, nearest, reading, saveAs, span, times, useStretch, type Channel, type Cursor, type Group, type Samples, type Stretch } from "./perception_samples";
+import { axisText, csv, groups, instant, reading, saveAs, span, times, useStretch, valueAt, within } from "./perception_samples";
+import type { Cursor, Group, Samples, Stretch } from "./perception_samples";
 import { ErrorBox } from "./states";
 import { TraceTable } from "./perception_table";
 import { t } from "./perception_trace.text";
@@ -224,7 +225,7 @@ function TracePanel({ group, of, from, to, length, cursor, hidden, toggle, heigh
 function Slider(props: { group: Group; of: Samples; cursor: Cursor; from: number; to: number; length: number; height: number; keys: Record<string, (fast: boolean) => void>; draw: RefObject<HTMLDivElement | null> }) {
   const { group, of, cursor, from, to, length } = props;
   const at = cursor.at;
-  const values = at === undefined ? [] : group.channels.map(({ channel }) => `${channel.name} ${value(channel, of, at)} ${group.unit}`.trim());
+  const values = at === undefined ? [] : group.channels.map(({ channel }) => `${channel.name} ${valueAt(channel, of, at)} ${group.unit}`.trim());
   return (
     <div
       class="trace-plot"
@@ -269,7 +270,7 @@ function Legend({ group, of, cursor, hidden, toggle, length }: { group: Group; o
             <span>{channel.name}</span>
             {at !== undefined && (
               <b class="number">
-                {value(channel, of, at)}
+                {valueAt(channel, of, at)}
                 {group.unit && <small> {group.unit}</small>}
               </b>
             )}
@@ -281,27 +282,3 @@ function Legend({ group, of, cursor, hidden, toggle, length }: { group: Group; o
   );
 }
 
-/** Whether a time lies within the samples, or one step beside them. */
-function within(of: Samples, at: number): boolean {
-  const time = times(of);
-  const [first, last] = span(of);
-  const step = (last - first) / Math.max(time.length - 1, 1);
-  return at >= first - step && at <= last + step;
-}
-
-function value(c: Channel, of: Samples, at: number): string {
-  const time = times(of);
-  if (time.length === 0 || !within(of, at)) return "–";
-  if (c.values) return reading(c.values[nearest(time, at)]);
-  const i = bucket(time, at);
-  const [low, high] = [c.min?.[i], c.max?.[i]];
-  return low === high ? reading(low) : `${reading(low)} … ${reading(high)}`;
-}
-
-/** Writes times along an axis with as many digits as the stretch needs. */
-export function axisText(unit: string | undefined, whole: number, shown: number): (v: number) => string {
-  if (unit !== "s") return (v) => (Number.isInteger(v) ? `#${v}` : "");
-  const [scale, name] = whole < 2 ? [1000, "ms"] : [1, "s"];
-  const digits = Math.min(Math.max(0, Math.ceil(-Math.log10((shown * scale) / 8))), 6);
-  return (v) => `${(v * scale).toFixed(digits)} ${name}`;
-}

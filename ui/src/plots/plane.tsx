@@ -8,8 +8,9 @@ import { lang } from "../app/text";
 import { Button } from "../parts/controls";
 import { drawGrid, drawHeat, drawPoints, drawRings, type Heat, type PlaneCell, type PlanePoint } from "./plane_draw";
 import { useHand } from "./plane_hand";
-import { coordinate, digits, fit, round, shown, ticks, toU, toV, toX, toY, zoomed, type Box, type Frame, type Picked, type View } from "./plane_view";
+import { betweenLines, digits, fit, room, shown, ticks, toU, toV, toX, toY, zoomed, type Box, type Frame, type Picked, type View } from "./plane_view";
 import { Axes, Tip } from "./plane_over";
+import { stepAbove } from "./steps";
 import { t } from "./plane.text";
 
 interface PlaneProps {
@@ -42,7 +43,6 @@ interface PlaneProps {
 export type Stand = [u: number, v: number, span: number];
 
 const reach = 11; // pixels from a point at which it is meant
-const between = 84; // pixels between grid lines, at least
 const foot = { bottom: 40, top: 10, right: 10 }; // pixels round the frame
 
 export function Plane(p: PlaneProps) {
@@ -60,7 +60,7 @@ export function Plane(p: PlaneProps) {
   const all = fit(p.whole, frame);
   const asked = own === undefined && p.start && width > 0 ? { u: p.start[0], v: p.start[1], scale: frame.width / p.start[2] } : undefined;
   const view = own ?? asked ?? all;
-  const step = round(between / view.scale);
+  const step = stepAbove(betweenLines / view.scale);
   const seen = shown(view, frame);
   const us = ticks(seen.min[0], seen.max[0], step);
   const vs = ticks(seen.min[1], seen.max[1], step);
@@ -209,13 +209,6 @@ export function Plane(p: PlaneProps) {
       </div>
     </div>
   );
-}
-
-/** Pixels for the numbers beside the frame, with one decimal more for when it is zoomed. */
-function room(whole: Box, height: number): number {
-  const step = round(((whole.max[1] - whole.min[1] || 1) * between) / Math.max(height, between));
-  const longest = Math.max(...[whole.min[1], whole.max[1]].map((v) => coordinate(v + step, digits(step) + 1).length));
-  return Math.min(Math.max(20 + 7 * longest, 48), 104);
 }
 
 /** Width and height of an element in CSS pixels, kept as they change. */

@@ -2,6 +2,7 @@
 // axes, and round steps for its grid.
 
 import { number } from "../app/text";
+import { stepAbove } from "./steps";
 
 export interface Box {
   min: [number, number];
@@ -61,13 +62,6 @@ export function zoomed(view: View, whole: View, frame: Frame, by: number, x: num
   return { u: u - (x - frame.left - frame.width / 2) / scale, v: v + (y - frame.top - frame.height / 2) / scale, scale };
 }
 
-/** The smallest of 1, 2, 5, 10, 20, ... that is not smaller, of any power of ten. */
-export function round(n: number): number {
-  const power = 10 ** Math.floor(Math.log10(n));
-  const lead = n / power;
-  return (lead <= 1 ? 1 : lead <= 2 ? 2 : lead <= 5 ? 5 : 10) * power;
-}
-
 /** Decimals that tell multiples of a step apart. */
 export const digits = (step: number) => Math.min(Math.max(0, -Math.floor(Math.log10(step) + 1e-9)), 12);
 
@@ -83,4 +77,13 @@ export function ticks(from: number, to: number, step: number): number[] {
   const first = Math.ceil(from / step);
   for (let i = 0; i < mostTicks && (first + i) * step <= to; i++) out.push((first + i) * step);
   return out;
+}
+
+export const betweenLines = 84; // pixels between grid lines, at least
+
+/** Pixels for the numbers beside the frame, with one decimal more for when it is zoomed. */
+export function room(whole: Box, height: number): number {
+  const step = stepAbove(((whole.max[1] - whole.min[1] || 1) * betweenLines) / Math.max(height, betweenLines));
+  const longest = Math.max(...[whole.min[1], whole.max[1]].map((v) => coordinate(v + step, digits(step) + 1).length));
+  return Math.min(Math.max(20 + 7 * longest, 48), 104);
 }

@@ -43,12 +43,6 @@ export function coloured(s: Space, by: Colouring): { values: Numbers; low: numbe
   return { values, low, high };
 }
 
-/** The largest of 1, 2, 5 times a power of ten that is not more. */
-export function round(n: number): number {
-  const power = 10 ** Math.floor(Math.log10(n));
-  return [5, 2, 1].map((k) => k * power).find((v) => v <= n * 1.000001) ?? power;
-}
-
 export interface Extent {
   middle: [number, number, number];
   low: [number, number, number];

@@ -5,8 +5,9 @@
 import { BufferAttribute, BufferGeometry, Color, ColorManagement, Group, Line, LineBasicMaterial, LinearSRGBColorSpace, LineSegments, type Material, type Object3D, PerspectiveCamera, Points, PointsMaterial, Quaternion, Scene, Spherical, Vector3, WebGLRenderer } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { ramp } from "./ramp";
-import { coloured, extent, round, type Colouring, type Extent, type Space } from "./space";
+import { coloured, extent, type Colouring, type Extent, type Space } from "./space";
 import { Tags } from "./space_tags";
+import { stepBelow } from "./steps";
 
 /** Colours as CSS writes them. */
 export interface Look {
@@ -254,7 +255,7 @@ function strokes(ends: Vector3[], paints: Color[]): LineSegments {
 /** The grid on z = 0 and the frame's axes at its origin; beneath the data where the origin is far away. */
 function floor(size: Extent, look: Look, tags: Tags, labels: Labels, onGrid: (side: number) => void): Object3D {
   const { middle, low, high, radius } = size;
-  const side = round(radius / 3);
+  const side = stepBelow(radius / 3);
   const far = Math.hypot(...middle) > radius * 4;
   const level = far ? low[2] : 0;
   const reach = (k: 0 | 1): [number, number] => {

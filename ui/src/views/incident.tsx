@@ -18,12 +18,14 @@ import { Icon } from "../parts/icons";
 import { likeness } from "../parts/likeness";
 import { MemoryRow, Outcome, outcome, Thumb, When } from "../parts/memory_row";
 import { comparable } from "../parts/perception_facts";
+import { placeInFrame } from "../parts/place";
 import type { Stretch } from "../parts/perception_samples";
 import { Await, ErrorBox, Loading } from "../parts/states";
-import { AnswerCard, useAdvice, verbs, verdict, type Verdict } from "./incident_answer";
+import { AnswerCard, useAdvice } from "./incident_answer";
 import { Overlay } from "./incident_overlay";
+import { verbs, verdict, type Verdict } from "./incident_verdict";
 import { StreamList } from "./streams_list";
-import { arranged, failing, gap, rank, shotAt, streams, type Stream } from "./streams";
+import { around, arranged, failing, gap, rank, shotAt, streams, type Stream } from "./streams";
 import { t } from "./incident.text";
 import { Write } from "./incident_write";
 import { shownSimilar, succeeding, useNear, type Near, type Success } from "./incident_near";
@@ -31,7 +33,6 @@ import { Timeline } from "./session_timeline";
 
 const choices = 200; // memories of another episode that are read
 const mostDifferences = 14;
-const roomAround = 0.1; // share of the covering streams that is shown beside them
 
 type Refer = { session_id: string } | { memory_id: number };
 
@@ -114,22 +115,6 @@ function Incident({ refer, session, collection, memories, failure, done, total }
   );
 }
 
-/** The stretch of the streams that cover a failure, where the episode is much longer. */
-function around(order: Stream[], memories: Memory[], at: number): Stretch | undefined {
-  const covering = order.map((s) => shotAt(s, at)).filter((s) => s.to !== undefined && gap(s, at) === 0);
-  if (covering.length === 0) return undefined;
-  const from = Math.min(at, ...covering.map((s) => s.from));
-  const to = Math.max(at, ...covering.map((s) => s.to!));
-  const room = (to - from) * roomAround;
-  let [first, last] = [Infinity, -Infinity];
-  for (const m of memories) {
-    const time = Date.parse(m.observed_at) / 1000;
-    first = Math.min(first, time);
-    last = Math.max(last, time);
-  }
-  return last - first > 3 * (to - from) ? [from - room, to + room] : undefined;
-}
-
 interface HeadProps {
   refer: Refer;
   session?: Answer<"session">;
@@ -147,7 +132,7 @@ function Head({ refer, session, failure, said, task, collection, at, told, memor
   const context = (failure?.context ?? session?.context ?? {}) as Record<string, unknown>;
   const about = { ...session?.context, ...failure?.context } as Record<string, unknown>;
   const robot = failure?.provenance?.robot ?? (about.robot as { id?: unknown } | undefined)?.id;
-  const place = placeOf(context);
+  const place = placeInFrame(context);
   const listed = useAsk("incidents", refer, { live: 2000 });
   const known = listed.answer?.incidents[0];
   const settled = known?.resolved;
@@ -210,17 +195,6 @@ function Head({ refer, session, failure, said, task, collection, at, told, memor
       {writing && <Write key={writing} resolve={writing === "resolve"} collection={collection} text={lesson} context={learnt} onClose={() => write(undefined)} onSaved={listed.again} />}
     </header>
   );
-}
-
-/** Coordinates of a context, short. */
-function placeOf(context: Record<string, unknown>): string {
-  const spatial = context.spatial as Record<string, unknown> | undefined;
-  for (const v of Object.values(spatial ?? {})) {
-    if (Array.isArray(v) && v.length >= 2 && v.length <= 3 && v.every((n) => typeof n === "number")) {
-      return `${v.map((n) => number(n as number, 2)).join(", ")}${typeof spatial!.frame_id === "string" ? ` (${spatial!.frame_id})` : ""}`;
-    }
-  }
-  return "";
 }
 
 function Similar({ near, deciding }: { near: Near; deciding?: Memory }) {

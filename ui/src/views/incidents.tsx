@@ -10,10 +10,13 @@ import { useTitle } from "../app/title";
 import { Segments, Select } from "../parts/controls";
 import { drawable } from "../parts/drawable";
 import { Icon } from "../parts/icons";
-import { When, placeOf } from "../parts/memory_row";
+import { When } from "../parts/memory_row";
 import { Pager } from "../parts/pager";
 import { Await, Empty } from "../parts/states";
-import { TimeFilter, between } from "../parts/time_filter";
+import { between } from "../parts/between";
+import { placeOf } from "../parts/place";
+import { TimeFilter } from "../parts/time_filter";
+import { listOf, unnumbered, type Line } from "./incident_lines";
 import { t } from "./incidents.text";
 
 const page = 50;
@@ -22,7 +25,6 @@ const repeated = 3; // groups of them
 
 type Incident = Answer<"incidents">["incidents"][number];
 type Group = Answer<"incidents">["groups"][number];
-type Line = Answer<"incidents">["lines"][number];
 type State = "" | "open" | "resolved";
 const orders = ["episodes", "time", "repeats", "robot", "task", "place"] as const;
 type Order = (typeof orders)[number];
@@ -142,9 +144,6 @@ const linkOf = (i: Incident) => (i.kind === "session" ? `/incident/s/${encodeURI
 
 const saying = (i: { said?: string; task?: string }) => i.said || (i.task ? t("silentTask", { task: i.task }) : t("silent"));
 
-/** A text for many that differ in their numbers. A number within a name, such as arm-7, stays. */
-const unnumbered = (text: string) => text.replace(/(?<![\p{L}\p{N}_.])(?<!\p{L}-)[−+-]?\d+(?:[.,]\d+)*/gu, "…");
-
 /** "3rd time in 6 days" */
 function again(i: Incident): string {
   const time = span((Date.parse(i.at) - Date.parse(i.first_at)) / 1000);
@@ -186,12 +185,6 @@ function Row({ i, line }: { i: Incident; line?: Line }) {
       {i.perception_id && !gone && i.media_type && drawable({ sha256: "there", status: "active", summary: i.summary ?? "", metadata: undefined }) ? <img class="row-thumb" src={previewURL(i.perception_id, 264, 148)} alt="" loading="lazy" decoding="async" onError={() => setGone(true)} /> : null}
     </article>
   );
-}
-
-/** The list of the incidents of a robot and task. What has no name cannot be asked for. */
-function listOf(l: Line): string {
-  const query = new URLSearchParams({ state: "open", collection: l.collection, ...(l.robot ? { robot: l.robot } : {}), ...(l.task ? { task: l.task } : {}) });
-  return `/incidents?${query}`;
 }
 
 const counted = (l: Line) => [l.episodes > 0 && t("lineEpisodes", { n: number(l.episodes) }), l.facts > 0 && t("lineFacts", { n: number(l.facts) })].filter(Boolean).join(", ");

@@ -2,7 +2,8 @@
 
 import type { Answer, Request } from "../api/client";
 import type { PlaneCell, PlanePoint } from "../plots/plane_draw";
-import { round, type Box } from "../plots/plane_view";
+import type { Box } from "../plots/plane_view";
+import { stepAbove } from "../plots/steps";
 import type { Condition, Place, Question } from "./search_query";
 
 /** Coordinates that can be compared: a field in one frame and map. */
@@ -131,7 +132,7 @@ export function points(s: MapState, space: Space, spaces: Space[], part?: Box): 
 /** A radius that suits a space: a tenth of its longer side. */
 export function usual(space: Space): number {
   const side = Math.max(...space.max.map((n, i) => n - space.min[i]!));
-  return side > 0 ? round(side / 20) : 1;
+  return side > 0 ? stepAbove(side / 20) : 1;
 }
 
 /** What a plane shows of a space. */
@@ -166,4 +167,21 @@ export function count(points: PlanePoint[], box: Box): { side: number; cells: Pl
     }
   }
   return { side, cells: [...cells.values()] };
+}
+
+/** A bit more than what is shown, so that a small move shows no edge. */
+export function wider(box: Box): Box {
+  const [w, h] = [(box.max[0] - box.min[0]) / 4, (box.max[1] - box.min[1]) / 4];
+  return { min: [box.min[0] - w, box.min[1] - h], max: [box.max[0] + w, box.max[1] + h] };
+}
+
+/** The hidden coordinate of the point nearest on the plane. */
+export function depth(points: PlanePoint[], u: number, v: number): number | undefined {
+  let best: PlanePoint | undefined;
+  let least = Infinity;
+  for (const p of points) {
+    const d = (p.u - u) ** 2 + (p.v - v) ** 2;
+    if (d < least) [least, best] = [d, p];
+  }
+  return best?.depth;
 }

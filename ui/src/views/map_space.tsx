@@ -10,7 +10,7 @@ import { Plane } from "../plots/plane";
 import { Legend } from "../plots/plane_over";
 import type { Heat, PlanePoint } from "../plots/plane_draw";
 import type { Box } from "../plots/plane_view";
-import { count, extent, key, letters, onPlane, order, points as request, usual, type Axes, type MapState, type Space } from "./map_query";
+import { count, depth, extent, key, letters, onPlane, order, points as request, usual, wider, type Axes, type MapState, type Space } from "./map_query";
 import { t } from "./map.text";
 
 /** A space by its field, frame and map. */
@@ -138,19 +138,3 @@ export function SpacePlane({ s, space, spaces, found, over, onPick }: SpaceProps
   );
 }
 
-/** A bit more than what is shown, so that a small move shows no edge. */
-function wider(box: Box): Box {
-  const [w, h] = [(box.max[0] - box.min[0]) / 4, (box.max[1] - box.min[1]) / 4];
-  return { min: [box.min[0] - w, box.min[1] - h], max: [box.max[0] + w, box.max[1] + h] };
-}
-
-/** The hidden coordinate of the point nearest on the plane. */
-function depth(points: PlanePoint[], u: number, v: number): number | undefined {
-  let best: PlanePoint | undefined;
-  let least = Infinity;
-  for (const p of points) {
-    const d = (p.u - u) ** 2 + (p.v - v) ** 2;
-    if (d < least) [least, best] = [d, p];
-  }
-  return best?.depth;
-}

@@ -14,21 +14,8 @@ import { kindIcon, Outcome, outcome, When } from "../parts/memory_row";
 import { byLikeness, likeness } from "../parts/likeness";
 import { comparable, Thumbnail } from "../parts/perception_facts";
 import { Empty, ErrorBox, Loading } from "../parts/states";
-import { filtered, usePages, type PerceptionFilter } from "./perceptions_pages";
+import { filtered, filterOf, kinds, usePages, type PerceptionFilter } from "./perceptions_pages";
 import { t } from "./perceptions.text";
-
-const kinds = ["visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"] as const;
-
-function filterOf(query: URLSearchParams): PerceptionFilter {
-  const type = query.get("perception_type");
-  const said = query.get("outcome");
-  return {
-    perception_type: kinds.find((k) => k === type),
-    collection: query.get("collection") || undefined,
-    outcome: said === "worked" || said === "failed" ? said : undefined,
-    session: query.get("session") || undefined,
-  };
-}
 
 export function Perceptions() {
   const { query } = route.value;

@@ -109,3 +109,16 @@ function unknown(items: Memory[] | undefined, got: Memory[]): Memory[] {
   const known = new Set(items?.map((m) => m.memory_id));
   return got.filter((m) => !known.has(m.memory_id));
 }
+
+export const kinds = ["visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"] as const;
+
+export function filterOf(query: URLSearchParams): PerceptionFilter {
+  const type = query.get("perception_type");
+  const said = query.get("outcome");
+  return {
+    perception_type: kinds.find((k) => k === type),
+    collection: query.get("collection") || undefined,
+    outcome: said === "worked" || said === "failed" ? said : undefined,
+    session: query.get("session") || undefined,
+  };
+}

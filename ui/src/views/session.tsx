@@ -15,7 +15,7 @@ import { Await, Empty, ErrorBox, Loading } from "../parts/states";
 import { Tree } from "../parts/tree";
 import { AtCursor } from "./session_cursor";
 import { Timeline } from "./session_timeline";
-import { about, began, robotOf } from "./sessions";
+import { about, began, robotOf } from "./session_about";
 import { failing } from "./streams";
 import { t } from "./session.text";
 

@@ -17,7 +17,7 @@ import { Await, Loading } from "../parts/states";
 import { AtCursor } from "./session_cursor";
 import { span, timed } from "./session_lanes";
 import { Timeline } from "./session_timeline";
-import { about, began } from "./sessions";
+import { about, began } from "./session_about";
 import { t } from "./session.text";
 
 const choices = 200; // newest episodes to choose from

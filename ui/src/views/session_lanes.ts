@@ -1,6 +1,7 @@
 // Where the memories of an episode stand on its timeline.
 
 import type { Memory } from "../api/client";
+import { duration } from "../app/text";
 import { outcome } from "../parts/memory_row";
 
 export interface Item {
@@ -113,4 +114,23 @@ export function ticks(from: number, to: number, n: number): number[] {
   const out: number[] = [];
   for (let x = Math.ceil(from / step) * step; x <= to; x += step) out.push(x);
   return out;
+}
+
+/** A mark of the axis, with as many digits as the stretch needs to tell its marks apart. */
+export function tickText(s: number, shown: number): string {
+  if (shown >= 60 || s < 60) return shown < 1 && s >= 1 ? `${s.toFixed(3)} s` : duration(s);
+  const digits = shown < 1 ? 3 : shown < 10 ? 1 : 0;
+  return `${Math.floor(s / 60)}:${(s % 60).toFixed(digits).padStart(digits ? digits + 3 : 2, "0")}`;
+}
+
+/** Of items that would fall on the same pixel, one is drawn: a failure before a success. */
+export function thin(items: Item[], from: number, to: number, x: (s: number) => number): Item[] {
+  const at = new Map<number, Item>();
+  for (const it of items) {
+    if (it.to < from || it.from > to) continue;
+    const pixel = Math.round(x(it.from) / 2);
+    const there = at.get(pixel);
+    if (!there || (there.good !== false && it.good === false)) at.set(pixel, it);
+  }
+  return [...at.values()];
 }

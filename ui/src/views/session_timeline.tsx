@@ -7,7 +7,7 @@ import { duration, moment } from "../app/text";
 import { Button } from "../parts/controls";
 import type { Stretch } from "../parts/perception_samples";
 import { useWidth } from "../parts/width";
-import { lanes, span, still, ticks, timed, type Item } from "./session_lanes";
+import { lanes, span, still, thin, ticks, tickText, timed, type Item } from "./session_lanes";
 import { t } from "./session.text";
 
 const laneHeight = 30;
@@ -133,25 +133,6 @@ export function Timeline({ memories, cursor, view, mark }: TimelineProps) {
       )}
     </div>
   );
-}
-
-/** A mark of the axis, with as many digits as the stretch needs to tell its marks apart. */
-function tickText(s: number, shown: number): string {
-  if (shown >= 60 || s < 60) return shown < 1 && s >= 1 ? `${s.toFixed(3)} s` : duration(s);
-  const digits = shown < 1 ? 3 : shown < 10 ? 1 : 0;
-  return `${Math.floor(s / 60)}:${(s % 60).toFixed(digits).padStart(digits ? digits + 3 : 2, "0")}`;
-}
-
-/** Of items that would fall on the same pixel, one is drawn: a failure before a success. */
-function thin(items: Item[], from: number, to: number, x: (s: number) => number): Item[] {
-  const at = new Map<number, Item>();
-  for (const it of items) {
-    if (it.to < from || it.from > to) continue;
-    const pixel = Math.round(x(it.from) / 2);
-    const there = at.get(pixel);
-    if (!there || (there.good !== false && it.good === false)) at.set(pixel, it);
-  }
-  return [...at.values()];
 }
 
 function Mark({ it, x, fact, on }: { it: Item; x: (s: number) => number; fact: boolean; on: boolean }) {

@@ -7,11 +7,14 @@ import { go, route, withQuery } from "../app/address";
 import { number } from "../app/text";
 import { useTitle } from "../app/title";
 import { Button, Segments, Select } from "../parts/controls";
-import { When, placeOf } from "../parts/memory_row";
+import { When } from "../parts/memory_row";
 import { Pager } from "../parts/pager";
 import { Score } from "../parts/score";
 import { Await, Empty } from "../parts/states";
-import { TimeFilter, between } from "../parts/time_filter";
+import { between } from "../parts/between";
+import { placeOf } from "../parts/place";
+import { TimeFilter } from "../parts/time_filter";
+import { about, began, robotOf, taskOf } from "./session_about";
 import { t } from "./session.text";
 
 const page = 30;
@@ -108,27 +111,6 @@ export function Sessions() {
     </>
   );
 }
-
-/** The robot of an episode, as its context names it. */
-export function robotOf(s: { context?: unknown }): string | undefined {
-  const robot = (s.context as { robot?: unknown } | undefined)?.robot;
-  const name = typeof robot === "object" && robot ? ((robot as { id?: unknown }).id ?? (robot as { name?: unknown }).name) : robot;
-  return typeof name === "string" ? name : undefined;
-}
-
-function taskOf(s: { context?: unknown }): string | undefined {
-  const task = (s.context as { task?: unknown } | undefined)?.task;
-  const name = typeof task === "object" && task ? (task as { name?: unknown }).name : task;
-  return typeof name === "string" ? name : undefined;
-}
-
-/** What an episode was about, in a few words of its context. */
-export const about = (s: { context?: unknown; collection: string }): string => taskOf(s) ?? source(s)?.recording ?? s.collection;
-
-const source = (s: { context?: unknown }) => (s.context as { source?: { recording?: string; began?: string } } | undefined)?.source;
-
-/** When an episode began: a recording at its own time, not at that of its import. */
-export const began = (s: { context?: unknown; created_at: string }): string => source(s)?.began ?? s.created_at;
 
 function Row({ s, chosen, choose }: { s: Session; chosen: boolean; choose: () => void }) {
   const where = placeOf((s.context as { spatial?: unknown } | undefined)?.spatial);

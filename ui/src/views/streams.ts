@@ -2,6 +2,7 @@
 
 import type { Memory } from "../api/client";
 import { drawable } from "../parts/drawable";
+import type { Stretch } from "../parts/perception_samples";
 import { lengthOf, timed } from "./session_lanes";
 
 export interface Shot {
@@ -80,4 +81,22 @@ export function arranged(all: Stream[], moment: number): Stream[] {
 export function failing(memories: Memory[]): Memory | undefined {
   const failed = memories.filter((m) => m.outcome === "failure" && (m.status ?? "active") !== "invalidated");
   return failed.findLast((m) => m.type === "fact") ?? failed.at(-1);
+}
+
+const roomAround = 0.1; // share of the covering streams that is shown beside them
+
+/** The stretch of the streams that cover a failure, where the episode is much longer. */
+export function around(order: Stream[], memories: Memory[], at: number): Stretch | undefined {
+  const covering = order.map((s) => shotAt(s, at)).filter((s) => s.to !== undefined && gap(s, at) === 0);
+  if (covering.length === 0) return undefined;
+  const from = Math.min(at, ...covering.map((s) => s.from));
+  const to = Math.max(at, ...covering.map((s) => s.to!));
+  const room = (to - from) * roomAround;
+  let [first, last] = [Infinity, -Infinity];
+  for (const m of memories) {
+    const time = Date.parse(m.observed_at) / 1000;
+    first = Math.min(first, time);
+    last = Math.max(last, time);
+  }
+  return last - first > 3 * (to - from) ? [from - room, to + room] : undefined;
 }

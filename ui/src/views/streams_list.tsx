@@ -9,7 +9,8 @@ import { duration } from "../app/text";
 import { Button, Segments } from "../parts/controls";
 import { Perception } from "../parts/perception";
 import type { Stretch } from "../parts/perception_samples";
-import { plotted, TopicTrace } from "../parts/topic";
+import { TopicTrace } from "../parts/topic";
+import { plotted } from "../parts/topic_pieces";
 import { gap, shotAt, type Shot, type Stream } from "./streams";
 import { t } from "./streams.text";
 
