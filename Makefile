@@ -12,7 +12,7 @@ GOPACKAGES_VERSION := v0.51.0
 OLLAMA_VERSION := v0.11.4
 OLLAMA := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/robotmem/ollama-$(OLLAMA_VERSION)/ollama
 
-.PHONY: changelog small onnx onnx-test tidy torture torture-short schemathesis ui browser-test browser-short fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test release release-test wheels python-test mcpb
+.PHONY: changelog small onnx onnx-test tidy torture torture-short schemathesis ui ui-test browser-test browser-short fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test release release-test wheels python-test mcpb
 
 check:
 	.ci/check
@@ -110,6 +110,10 @@ compare-test:
 # The changes of changelog/unreleased, as a section of CHANGELOG.md. Run it before the tag of a release.
 changelog:
 	$(GO) run ./.ci/changelog $(VERSION)
+
+# The functions of the dashboard that compute, in Node.
+ui-test:
+	cd ui && { [ -d node_modules ] || npm ci --silent; } && npm test --silent
 
 # What is published, into artifacts/release: archives, MCP bundles, their sums
 # and the registry's entry. VERSION is the latest tag's unless it is set.

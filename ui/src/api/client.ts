@@ -46,7 +46,7 @@ export class Problem extends Error {
   }
 }
 
-function target(op: Op, request: Record<string, unknown>): { method: string; url: string; rest: Record<string, unknown> } {
+export function target(op: Op, request: Record<string, unknown>): { method: string; url: string; rest: Record<string, unknown> } {
   const [method, path] = routes[op];
   const rest = { ...request };
   const url = path.replace(/\{(\w+)\}/g, (_, name: string) => {

@@ -3,13 +3,12 @@
 import { useLayoutEffect } from "preact/hooks";
 import { signal } from "@preact/signals";
 import { go } from "./address";
+import { press } from "./key_sequence";
 
 /** Whether the list of keys is shown. */
 export const keysShown = signal(false);
 
-const places: Record<string, string> = { h: "/", i: "/incidents", s: "/search", m: "/map", p: "/perceptions", e: "/sessions", d: "/doctor" };
-
-let prefix = "";
+let prefix = ""; // the key before, if it begins a sequence
 
 export function typing(e: KeyboardEvent): boolean {
   const el = e.target as HTMLElement | null;
@@ -42,19 +41,16 @@ export function searchShown(): void {
 
 document.addEventListener("keydown", (e) => {
   if (e.metaKey || e.ctrlKey || e.altKey || typing(e) || document.querySelector("dialog[open]")) return;
-  if (prefix === "g" && places[e.key]) {
-    e.preventDefault();
-    go(places[e.key]!);
-  } else if (e.key === "/") {
-    e.preventDefault();
-    focusSearch();
-  } else if (e.key === "?") {
-    keysShown.value = true;
-  } else if ((e.key === "j" || e.key === "k") && prefix !== "g" && ![...own].some((keys) => keys[e.key])) {
-    e.preventDefault();
-    walk(e.key === "j" ? 1 : -1);
-  }
-  prefix = e.key === "g" && prefix !== "g" ? "g" : "";
+
+  const { act, next } = press(prefix, e.key, [...own].some((keys) => keys[e.key]));
+  prefix = next;
+  if (!act) return;
+
+  if (act.kind !== "keys") e.preventDefault();
+  if (act.kind === "go") go(act.to);
+  if (act.kind === "search") focusSearch();
+  if (act.kind === "keys") keysShown.value = true;
+  if (act.kind === "walk") walk(act.step);
 });
 
 /** Keys of the views that are shown. */

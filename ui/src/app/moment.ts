@@ -13,7 +13,7 @@ export interface Moment {
   view: Signal<Stretch | undefined>;
 }
 
-function read(query: URLSearchParams): { at?: number; zoom?: Stretch } {
+export function read(query: URLSearchParams): { at?: number; zoom?: Stretch } {
   const at = query.get("at");
   const zoom = query.get("zoom")?.split(",").map(Number) ?? [];
   return {
@@ -22,7 +22,7 @@ function read(query: URLSearchParams): { at?: number; zoom?: Stretch } {
   };
 }
 
-const exact = (n: number) => String(Math.round(n * 1e5) / 1e5);
+export const exact = (n: number) => String(Math.round(n * 1e5) / 1e5);
 
 /** Cursor and zoom of the address; it is replaced as they change, and they follow it backwards and forwards. */
 export function useMoment(): Moment {

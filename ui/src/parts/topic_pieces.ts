@@ -10,7 +10,7 @@ export interface Piece {
 }
 
 /** Messages that hold no readings worth a plot: pictures, scans, transforms and texts. */
-export const unplotted = /Image|Video|Scan|Cloud|TFMessage|FrameTransform|Diagnostic|(^|[/.])Log$|String|Grid|Map|Marker|Path|Calibration|CameraInfo/;
+const unplotted = /Image|Video|Scan|Cloud|TFMessage|FrameTransform|Diagnostic|(^|[/.])Log$|String|Grid|Map|Marker|Path|Calibration|CameraInfo/;
 
 /** Whether a perception is a segment of a recorded topic whose readings may be plotted. */
 export function plotted(m: Memory): boolean {

@@ -20,7 +20,7 @@ export function units(data: Uint8Array): [at: number, head: number][] {
   return out;
 }
 
-export const hex = (v: number) => v.toString(16).padStart(2, "0");
+const hex = (v: number) => v.toString(16).padStart(2, "0");
 
 /** The codec as WebCodecs names it, and which chunks stand alone. */
 export function parse(recorded: Recorded): { codec: string; chunks: Chunk[] } {

@@ -3,7 +3,7 @@
 import { number } from "../app/text";
 import { list, seconds, text, type Fields, type Recorded } from "./messages";
 
-export interface Row {
+interface Row {
   time: number;
   level?: Level;
   source?: string;
@@ -11,14 +11,14 @@ export interface Row {
   says: string | Fields;
 }
 
-export interface Level {
+interface Level {
   rank: number;
   name: string;
 }
 
-export const longestArray = 64;
+const longestArray = 64;
 
-export const diagnostic = ["OK", "WARN", "ERROR", "STALE"];
+const diagnostic = ["OK", "WARN", "ERROR", "STALE"];
 
 /** The levels of rcl_interfaces, of rosgraph_msgs (ROS 1) and of Foxglove. */
 export const logs: Record<string, Record<number, string>> = {
@@ -48,7 +48,7 @@ export function rowsOf({ schema, messages }: Recorded): Row[] {
 }
 
 /** A value as JSON has it; long arrays are told by their length. */
-export function plain(v: unknown): unknown {
+function plain(v: unknown): unknown {
   if (typeof v === "bigint") return Number.isSafeInteger(Number(v)) ? Number(v) : String(v);
   if (ArrayBuffer.isView(v) || Array.isArray(v)) {
     const all = Array.from(v as unknown as ArrayLike<unknown>);

@@ -3,9 +3,9 @@
 import type { Line } from "../plots/trace";
 import { bucket, nearest, span, times, type Channel, type Samples } from "../parts/perception_samples";
 
-export const low = (c: Channel) => c.values ?? c.min ?? [];
+const low = (c: Channel) => c.values ?? c.min ?? [];
 
-export const high = (c: Channel) => c.values ?? c.max ?? [];
+const high = (c: Channel) => c.values ?? c.max ?? [];
 
 /** Names of the channels of both, first the one whose difference is the most of its own noise. */
 export function ranked(a: Samples, b: Samples): string[] {
@@ -18,10 +18,10 @@ export function ranked(a: Samples, b: Samples): string[] {
   return measured.sort((x, y) => score(y) - score(x)).map((m) => m.name);
 }
 
-export const leastNoise = 1e-3;
+const leastNoise = 1e-3;
 
 /** How far two channels are apart on average, what they span, and their noise. */
-export function contrast(a: Samples, b: Samples, x: Channel, y: Channel): { difference: number; range: number; noise: number } {
+function contrast(a: Samples, b: Samples, x: Channel, y: Channel): { difference: number; range: number; noise: number } {
   const [ta, tb] = [times(a), times(b)];
   let [sum, n, least, most] = [0, 0, Infinity, -Infinity];
   const step = Math.max(1, Math.floor(ta.length / 400));
@@ -36,7 +36,7 @@ export function contrast(a: Samples, b: Samples, x: Channel, y: Channel): { diff
   return n === 0 ? { difference: 0, range: 0, noise: 0 } : { difference: sum / n, range: most - least, noise: Math.max(noise(x), noise(y)) };
 }
 
-export function middle(c: Channel, i: number): number | undefined {
+function middle(c: Channel, i: number): number | undefined {
   const [from, to] = [low(c)[i], high(c)[i]];
   return from == null || to == null ? undefined : (from + to) / 2;
 }

@@ -28,7 +28,7 @@ export const failures = /\b(slipped|slips|dropped|jammed|stuck|collided|missed|f
 
 export const successes = /\b(held|holds|grasped|placed|inserted|reached|opened|arrived|docked|delivered|lifted|passed)\b/i;
 
-export const past: { [word: string]: string } = { slips: "slipped", holds: "held" };
+const past: { [word: string]: string } = { slips: "slipped", holds: "held" };
 
 export function verbs(said: string, success?: string): Verbs {
   const usual = { failed: t("failedWord"), worked: t("heldWord") };
@@ -48,7 +48,7 @@ export function valueText(p: Parameter, r: Record): string {
   return r.from === r.to ? significant(r.from) + unit : `${significant(r.from)} … ${significant(r.to)}${unit}`;
 }
 
-export const round = (n: number) => Math.round(n * 10) / 10;
+const round = (n: number) => Math.round(n * 10) / 10;
 
 export function sentence(p: Parameter, r: Record, v: Verbs, good = r.rate >= 0.5): string {
   const worked = r.successes ?? 0;
@@ -85,7 +85,7 @@ export function suggested(p: Parameter, value: unknown, v: Verbs): string | unde
   return record ? t("try", { value: words, evidence: sentence(p, record, v, true) }) : t("tryAlone", { value: words });
 }
 
-export const numberOf = (v: unknown) => (typeof v === "number" ? v : parseFloat(String(v)));
+const numberOf = (v: unknown) => (typeof v === "number" ? v : parseFloat(String(v)));
 
 export function holds(r: Record, value: unknown): boolean {
   if (value === undefined) return false;

@@ -51,7 +51,7 @@ async function page(f: PerceptionFilter, cursor: string | undefined, signal: Abo
   return { items: res.memories, next: instant === cursor ? last : instant };
 }
 
-export interface Pages {
+interface Pages {
   items?: Memory[];
   error?: Problem;
   asking: boolean;

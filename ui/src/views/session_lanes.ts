@@ -13,7 +13,7 @@ export interface Item {
   good?: boolean;
 }
 
-export interface Lane {
+interface Lane {
   name: string;
   items: Item[];
 }
