@@ -16,6 +16,12 @@ test("numbers have separators and no more than the given decimals", () => {
   assert.equal(number(-2.5, 1), "-2.5");
 });
 
+test("a number that rounds to zero has no sign", () => {
+  assert.equal(number(-0.001, 2), "0");
+  assert.equal(number(-0, 2), "0");
+  assert.equal(significant(-0), "0");
+});
+
 test("three significant digits", () => {
   table(significant, [
     [0.00012345, "0.000123"],

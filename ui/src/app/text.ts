@@ -42,12 +42,12 @@ function dateFormat(o: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
 }
 
 export function number(n: number, digits = 0): string {
-  return numberFormat({ maximumFractionDigits: digits }).format(n);
+  return numberFormat({ maximumFractionDigits: digits, signDisplay: "negative" }).format(n);
 }
 
 /** To three digits that count, however small. */
 export function significant(n: number): string {
-  return numberFormat({ maximumSignificantDigits: 3 }).format(n);
+  return numberFormat({ maximumSignificantDigits: 3, signDisplay: "negative" }).format(n);
 }
 
 export function percent(share: number): string {
