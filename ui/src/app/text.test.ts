@@ -52,6 +52,13 @@ test("bytes in the largest unit that is not exceeded", () => {
   ]);
 });
 
+test("bytes that round to the next unit are written in it", () => {
+  table(bytes, [
+    [1024 ** 2 - 1, "1 MiB"],
+    [1024 ** 3 - 1, "1 GiB"],
+  ]);
+});
+
 test("durations in one or two units", () => {
   table(duration, [
     [0, "0 s"],
@@ -67,6 +74,15 @@ test("durations in one or two units", () => {
   ]);
 });
 
+test("durations that round to the next unit are written in it", () => {
+  table(duration, [
+    [0.9996, "1 s"],
+    [59.6, "1 min"],
+    [3599.7, "1 h"],
+    [86399, "1 d"],
+  ]);
+});
+
 test("a span of time has its largest unit in words", () => {
   table(span, [
     [0, ""],
@@ -77,6 +93,13 @@ test("a span of time has its largest unit in words", () => {
   ]);
   lang.value = "zh";
   assert.equal(span(6 * 86400), "6天");
+});
+
+test("a span that rounds to the next unit is written in it", () => {
+  table(span, [
+    [3599, "1 hour"],
+    [86399, "1 day"],
+  ]);
 });
 
 test("ordinals", () => {
@@ -118,6 +141,15 @@ test("how long ago", () => {
     [70 * 86400, "2 months ago"],
     [800 * 86400, "2 years ago"],
     [-7200, "in 2 hours"],
+  ]);
+});
+
+test("how long ago, where it rounds to the next unit", () => {
+  minute.value = Date.UTC(2026, 2, 4, 12);
+  table((seconds: number) => ago(new Date(minute.value - seconds * 1000)), [
+    [3599, "1 hour ago"],
+    [86399, "yesterday"],
+    [360 * 86400, "last year"],
   ]);
 });
 

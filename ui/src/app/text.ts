@@ -57,7 +57,7 @@ export function percent(share: number): string {
 export function bytes(n: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   let i = 0;
-  for (; n >= 1024 && i < units.length - 1; i++) n /= 1024;
+  for (; Math.round(n) >= 1024 && i < units.length - 1; i++) n /= 1024;
   return `${number(n, i === 0 || n >= 100 ? 0 : 1)} ${units[i]}`;
 }
 
@@ -85,22 +85,31 @@ export function day(time: string | Date): string {
   return dateFormat({ month: "short", day: "numeric" }).format(new Date(time));
 }
 
+type Unit = "year" | "month" | "day" | "hour" | "minute";
+
+/** Units of time with their lengths in seconds. */
+const spans: [Unit, number][] = [["year", 31557600], ["month", 2629800], ["day", 86400], ["hour", 3600], ["minute", 60]];
+
+/** The largest unit that a time fills, once it is rounded to the next smaller unit: 3599 s are an hour, not 60 minutes. */
+function largestUnit(seconds: number, units: [Unit, number][]): [Unit, number] | undefined {
+  return units.find(([, length], i) => {
+    const smaller = units[i + 1]?.[1] ?? 1;
+    return Math.round(seconds / smaller) * smaller >= length;
+  });
+}
+
 /** How long ago, in the largest unit that fits. */
 export function ago(time: string | Date): string {
   if (simulated(time)) return ofSimulation(time);
   const seconds = (new Date(time).getTime() - minute.value) / 1000;
-  const steps: [Intl.RelativeTimeFormatUnit, number][] = [["year", 31557600], ["month", 2629800], ["day", 86400], ["hour", 3600], ["minute", 60]];
   const format = new Intl.RelativeTimeFormat(locale(), { numeric: "auto" });
-  for (const [unit, length] of steps) {
-    if (Math.abs(seconds) >= length) return format.format(Math.round(seconds / length), unit);
-  }
-  return format.format(0, "second");
+  const [unit, length] = largestUnit(Math.abs(seconds), spans) ?? [];
+  return unit ? format.format(Math.round(seconds / length!), unit) : format.format(0, "second");
 }
 
 /** A time that has passed, in the largest whole unit: 6 days. Nothing for less than a minute. */
 export function span(seconds: number): string {
-  const units = [["day", 86400], ["hour", 3600], ["minute", 60]] as const;
-  const [unit, length] = units.find(([, l]) => seconds >= l) ?? [];
+  const [unit, length] = largestUnit(seconds, spans.slice(2)) ?? [];
   return unit ? numberFormat({ style: "unit", unit, unitDisplay: "long", maximumFractionDigits: 0 }).format(seconds / length!) : "";
 }
 
@@ -114,10 +123,14 @@ export function ordinal(n: number): string {
 
 export function duration(seconds: number): string {
   if (seconds === 0) return "0 s";
-  if (seconds < 1) return `${number(seconds * 1000)} ms`;
-  if (seconds < 60) return `${number(seconds, seconds < 10 ? 1 : 0)} s`;
-  if (seconds < 3600) return two(Math.round(seconds), 60, "min", "s");
-  if (seconds < 86400) return two(Math.round(seconds / 60), 60, "h", "min");
+  if (Math.round(seconds * 1000) < 1000) return `${number(seconds * 1000)} ms`;
+
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${number(seconds, seconds < 10 ? 1 : 0)} s`;
+  if (whole < 3600) return two(whole, 60, "min", "s");
+
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 24 * 60) return two(minutes, 60, "h", "min");
   return `${number(seconds / 86400, 1)} d`;
 }
 
