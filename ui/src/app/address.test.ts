@@ -14,3 +14,8 @@ test("other query values, in the order in which they stood", () => {
   assert.equal(withQuery({ type: "perception", tag: "x&y" }), "/search?q=wet+glass&type=perception&tag=x%26y");
   assert.equal(withQuery({ q: undefined, type: "" }), "/search");
 });
+
+test("a path that is not encoded properly is shown as it is", () => {
+  go("/sessions/100%", "replace");
+  assert.deepEqual(route.value.parts, ["sessions", "100%"]);
+});

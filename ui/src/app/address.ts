@@ -8,10 +8,20 @@ const here = () => (inside(location.pathname) ?? "/") + location.search;
 
 const address = signal(here());
 
+/** A part of a path; as it is, if it is not encoded properly. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 /** Path and query of the present address. */
 export const route = computed(() => {
   const url = new URL(address.value, location.origin);
-  return { path: url.pathname, parts: url.pathname.split("/").filter(Boolean).map(decodeURIComponent), query: url.searchParams };
+  const parts = url.pathname.split("/").filter(Boolean).map(decoded);
+  return { path: url.pathname, parts, query: url.searchParams };
 });
 
 // The place of a page is kept with its entry of the history: what it lists comes after the browser
