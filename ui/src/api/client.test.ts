@@ -40,6 +40,10 @@ test("events that come in pieces", async () => {
   assert.deepEqual(await all(pieces("event: a\r\ndata: 1\r\n\r\nevent: b\r\ndata: 2\r\n\r\n")), ["a 1", "b 2"]);
 });
 
+test("a line end that is cut between two pieces", async () => {
+  assert.deepEqual(await all(pieces("event: a\r\ndata: 1\r", "\n\r", "\n")), ["a 1"]);
+});
+
 test("problems of a response", async () => {
   const p = await Problem.of(new Response(JSON.stringify({ kind: "invalid", detail: "n is 0", field: "n" }), { status: 400 }));
   assert.deepEqual([p.kind, p.message, p.status, p.field], ["invalid", "n is 0", 400, "n"]);

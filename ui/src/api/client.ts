@@ -125,7 +125,7 @@ export async function* events(res: Response): AsyncGenerator<{ event: string; da
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
-    const blocks = (rest + value.replaceAll("\r\n", "\n")).split("\n\n");
+    const blocks = (rest + value).replaceAll("\r\n", "\n").split("\n\n");
     rest = blocks.pop() ?? "";
     for (const block of blocks) {
       let event = "message";
