@@ -35,6 +35,13 @@ test("the name of a channel tells what it measures, where its unit does not", ()
   assert.equal(quantity("a", "mNm"), "torque");
 });
 
+test("nanometres are no torque, and millinewton metres are", () => {
+  const quantity = (unit: string) => groups([channel("a", unit)])[0]!.quantity;
+  assert.equal(quantity("nm"), undefined);
+  assert.equal(quantity("mN·m"), "torque");
+  assert.equal(quantity("kN·m"), "torque");
+});
+
 test("the nearest sample", () => {
   const time = [0, 1, 2, 4];
   const cases: [t: number, want: number][] = [[-5, 0], [0.4, 0], [0.6, 1], [2.9, 2], [3.1, 3], [99, 3]];

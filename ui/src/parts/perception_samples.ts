@@ -59,7 +59,7 @@ const colours = ["c1", "c2", "c3", "c4", "c5", "c6"];
 
 function quantity(c: Channel): "force" | "torque" | undefined {
   const unit = c.unit ?? "";
-  if (/^(N·?m|Nm|mNm)$/i.test(unit)) return "torque";
+  if (/^[mk]?N[·⋅*]?m$/.test(unit)) return "torque";
   if (/^[mk]?N$/.test(unit)) return "force";
   const axis = /(?:^|[./_\s])(f|force|t|m|torque)[./_\s]?[xyz]$/i.exec(c.name)?.[1]?.toLowerCase();
   if (axis === undefined) return undefined;
