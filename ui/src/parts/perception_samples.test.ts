@@ -77,6 +77,10 @@ test("readings have four significant digits", () => {
   for (const [v, want] of cases) assert.equal(reading(v), want);
 });
 
+test("a small negative reading has two signs of minus", () => {
+  assert.equal(reading(-0.00002), "−2.00e−5");
+});
+
 test("a time within a trace", () => {
   assert.equal(instant(7.4, undefined, 100), "#7");
   assert.equal(instant(0.01234, "s", 1), "12.34 ms");

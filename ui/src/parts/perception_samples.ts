@@ -122,7 +122,7 @@ export function span(s: Samples): [number, number] {
 export function reading(v: number | null | undefined): string {
   if (v === null || v === undefined) return "–";
   const size = Math.abs(v);
-  if (size !== 0 && (size < 1e-4 || size >= 1e7)) return v.toExponential(2).replace("-", "−");
+  if (size !== 0 && (size < 1e-4 || size >= 1e7)) return v.toExponential(2).replaceAll("-", "−");
   return numberFormat({ maximumSignificantDigits: 4, useGrouping: size >= 10_000 }).format(v).replace("-", "−");
 }
 
