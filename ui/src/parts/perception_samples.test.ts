@@ -89,6 +89,10 @@ test("a time within a trace", () => {
   assert.equal(instant(3725.04, "s", 5000), "62:05.0 min");
 });
 
+test("a time just before a full minute", () => {
+  assert.equal(instant(119.97, "s", 5000), "2:00.0 min");
+});
+
 test("times of an axis have as many digits as the stretch needs", () => {
   assert.equal(axisText("s", 100, 80)(30), "30 s", "eight marks of 10 s");
   assert.equal(axisText("s", 100, 8)(1.5), "2 s");

@@ -126,13 +126,19 @@ export function reading(v: number | null | undefined): string {
   return numberFormat({ maximumSignificantDigits: 4, useGrouping: size >= 10_000 }).format(v).replace("-", "−");
 }
 
+/** A time as 2:05.5, rounded before it is divided, so that no 60 seconds are left. */
+export function minutesText(t: number, digits: number): string {
+  const whole = Number(t.toFixed(digits));
+  const seconds = (whole % 60).toFixed(digits);
+  return `${Math.floor(whole / 60)}:${seconds.padStart(digits ? digits + 3 : 2, "0")}`;
+}
+
 /** A time within a trace: milliseconds while it is short. */
 export function instant(t: number, unit: string | undefined, whole: number): string {
   if (unit !== "s") return `#${Math.round(t)}`;
   if (whole < 2) return `${reading(Math.round(t * 1e5) / 100)} ms`;
   if (whole < 600) return `${t.toFixed(whole < 60 ? 3 : 2)} s`;
-  const minutes = Math.floor(t / 60);
-  return `${minutes}:${(t - minutes * 60).toFixed(1).padStart(4, "0")} min`;
+  return `${minutesText(t, 1)} min`;
 }
 
 /** Every sample between two times, as CSV; reduced ones as bounds. */

@@ -87,6 +87,11 @@ test("marks as text, with as many digits as tell them apart", () => {
   assert.equal(tickText(0.125, 0.5), "125 ms");
 });
 
+test("a mark just before a full minute", () => {
+  assert.equal(tickText(119.99999, 5), "2:00.0");
+  assert.equal(tickText(119.6, 30), "2:00");
+});
+
 test("one item a pixel pair, a failure before a success", () => {
   const [good, bad, far, outside] = [item(10, true), item(10.4, false), item(50), item(200)];
   assert.deepEqual(thin([good, bad, far, outside], 0, 100, (s) => s), [bad, far]);

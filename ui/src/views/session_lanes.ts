@@ -3,6 +3,7 @@
 import type { Memory } from "../api/client";
 import { duration } from "../app/text";
 import { outcome } from "../parts/memory_row";
+import { minutesText } from "../parts/perception_samples";
 
 export interface Item {
   m: Memory;
@@ -119,8 +120,7 @@ export function ticks(from: number, to: number, n: number): number[] {
 /** A mark of the axis, with as many digits as the stretch needs to tell its marks apart. */
 export function tickText(s: number, shown: number): string {
   if (shown >= 60 || s < 60) return shown < 1 && s >= 1 ? `${s.toFixed(3)} s` : duration(s);
-  const digits = shown < 1 ? 3 : shown < 10 ? 1 : 0;
-  return `${Math.floor(s / 60)}:${(s % 60).toFixed(digits).padStart(digits ? digits + 3 : 2, "0")}`;
+  return minutesText(s, shown < 1 ? 3 : shown < 10 ? 1 : 0);
 }
 
 /** Of items that would fall on the same pixel, one is drawn: a failure before a success. */
