@@ -76,6 +76,13 @@ test("marks of a time axis", () => {
   assert.deepEqual(ticks(5, 5, 3), []);
 });
 
+test("marks are exact multiples of their step", () => {
+  assert.deepEqual(ticks(-3, 12, 5), [0, 5, 10], "steps of 5, since 15 / 5 is 3, and no -0");
+  assert.deepEqual(ticks(0, 0.3, 3), [0, 0.1, 0.2, 0.3]);
+  assert.deepEqual(ticks(118.5, 120, 3), [118.5, 119, 119.5, 120]);
+  assert.equal(ticks(100, 120, 200).length, 201);
+});
+
 test("marks as text, with as many digits as tell them apart", () => {
   assert.equal(tickText(0, 600), "0 s");
   assert.equal(tickText(150, 600), "2 min 30 s");

@@ -112,9 +112,14 @@ export function ticks(from: number, to: number, n: number): number[] {
   const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400];
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = raw >= 1 ? (steps.find((s) => s >= raw) ?? Math.ceil(raw / 86400) * 86400) : ([1, 2, 5, 10].find((s) => s * power >= raw) ?? 10) * power;
-  const out: number[] = [];
-  for (let x = Math.ceil(from / step) * step; x <= to; x += step) out.push(x);
-  return out;
+  if (!(step > 0)) return [];
+
+  // Counted, not added up: sums of a decimal fraction drift, and the last mark may be lost. A step below a second
+  // is one part of a whole number of parts.
+  const [up, down] = step < 1 ? [1, Math.round(1 / step)] : [step, 1];
+  const first = Math.ceil((from * down) / up - 1e-9);
+  const last = Math.floor((to * down) / up + 1e-9);
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => ((first + i) * up) / down);
 }
 
 /** A mark of the axis, with as many digits as the stretch needs to tell its marks apart. */
