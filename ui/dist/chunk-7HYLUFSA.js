@@ -1,1 +1,0 @@
-function r(e){let t=10**Math.floor(Math.log10(e)),o=e/t;return(o<=1?1:o<=2?2:o<=5?5:10)*t}function n(e){let t=10**Math.floor(Math.log10(e));return[5,2,1].map(o=>o*t).find(o=>o<=e*1.000001)??t}function u(e){let t=10**Math.floor(Math.log10(e)),o=e/t;return(o<=1?1:o<=2?2:o<=4?4:o<=6?6:10)*t}export{r as a,n as b,u as c};

@@ -1,0 +1,1 @@
+function r(e){let t=10**Math.floor(Math.log10(e)),o=e/t;return([1,2,5].find(n=>o<=n*1.000001)??10)*t}function a(e){let t=10**Math.floor(Math.log10(e));return[10,5,2,1].map(o=>o*t).find(o=>o<=e*1.000001)??t}function c(e){let t=10**Math.floor(Math.log10(e)),o=e/t;return(o<=1?1:o<=2?2:o<=4?4:o<=6?6:10)*t}export{r as a,a as b,c};
