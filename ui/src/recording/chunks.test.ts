@@ -28,3 +28,7 @@ test("chunks that stand alone", () => {
 test("codecs without parameters in the stream", () => {
   assert.deepEqual(["h265", "vp9", "av1", "mjpeg"].map((format) => of(format, [0]).codec), ["hev1.1.6.L93.B0", "vp09.00.10.08", "av01.0.04M.08", "mjpeg"]);
 });
+
+test("a temporal delimiter may stand before the sequence header of AV1", () => {
+  assert.deepEqual(of("av1", [0x12, 0, 0x0a, 1], [0x12, 0, 0x32, 1]).chunks.map((c) => c.key), [true, false]);
+});
