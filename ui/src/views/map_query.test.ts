@@ -30,6 +30,10 @@ test("what an address does not say properly is left out", () => {
   assert.deepEqual(of("at=1,2,3,4&view=a,b,c"), standard);
 });
 
+test("a coordinate that is missing is not zero", () => {
+  assert.deepEqual(of("at=1,&view=,2,3"), standard);
+});
+
 test("coordinates with and without a height are one space", () => {
   const flat = space({ memories: 5, min: [-1, 0], max: [2, 9] });
   const high = space({ memories: 7, dims: 3, min: [0, 0, 1], max: [4, 2, 3] });

@@ -30,13 +30,16 @@ export interface MapState {
   view?: [number, number, number];
 }
 
+/** A number of an address; NaN for an empty text, which Number takes for 0. */
+const coordinate = (text: string) => (text.trim() === "" ? NaN : Number(text));
+
 const numbers = (text: string | null) => {
-  const list = text?.split(",").map(Number) ?? [];
+  const list = text?.split(",").map(coordinate) ?? [];
   return (list.length === 2 || list.length === 3) && list.every(Number.isFinite) ? list : undefined;
 };
 
 const stand = (text: string | null): [number, number, number] | undefined => {
-  const [u, v, span] = text?.split(",").map(Number) ?? [];
+  const [u, v, span] = text?.split(",").map(coordinate) ?? [];
   return Number.isFinite(u) && Number.isFinite(v) && span! > 0 && Number.isFinite(span) ? [u!, v!, span!] : undefined;
 };
 
