@@ -28,6 +28,16 @@ test("what an address does not say properly is left out", () => {
   assert.deepEqual(of("outcome=maybe&confidence=high&rows=many&where=[{&place={&unknown=1"), nothing);
 });
 
+test("JSON of another shape is left out", () => {
+  assert.deepEqual(of('where={"a":1}&place=[1]'), nothing);
+  assert.deepEqual(of('where=[1,{"path":"a","op":"$eq","value":2}]&place={"field":"x"}'), { ...nothing, conditions: [{ path: "a", op: "$eq", value: 2 }] });
+});
+
+test("a number of rows is positive", () => {
+  assert.equal(of("rows=-5").rows, undefined);
+  assert.equal(of("rows=Infinity").rows, undefined);
+});
+
 const now = Date.UTC(2026, 2, 4, 12, 0, 59);
 
 test("the recall of a question", () => {

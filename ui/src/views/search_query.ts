@@ -51,15 +51,31 @@ export function read(query: URLSearchParams): Question {
     after: query.get("after") ?? undefined,
     before: query.get("before") ?? undefined,
     confidence: Number(query.get("confidence") ?? 0) || 0,
-    conditions: parse<Condition[]>(query.get("where")) ?? [],
-    place: parse<Place>(query.get("place")),
-    rows: Math.floor(Number(query.get("rows"))) || undefined,
+    conditions: conditionsOf(parse(query.get("where"))),
+    place: placeOf(parse(query.get("place"))),
+    rows: rowsOf(Number(query.get("rows"))),
   };
 }
 
-function parse<T>(text: string | null): T | undefined {
+const ops: readonly unknown[] = ["$eq", "$ne", "$gte", "$lte", "$exists"] satisfies Condition["op"][];
+
+/** The conditions of an address. What is none is left out, since anybody can write an address. */
+function conditionsOf(value: unknown): Condition[] {
+  if (!Array.isArray(value)) return [];
+  return (value as (Partial<Condition> | null)[]).filter((c): c is Condition => typeof c?.path === "string" && ops.includes(c.op));
+}
+
+function placeOf(value: unknown): Place | undefined {
+  const p = value as Partial<Place> | null | undefined;
+  const located = typeof p?.field === "string" && Array.isArray(p.target) && p.target.every((n) => typeof n === "number");
+  return located ? (p as Place) : undefined;
+}
+
+const rowsOf = (n: number) => (Number.isFinite(n) && n >= 1 ? Math.floor(n) : undefined);
+
+function parse(text: string | null): unknown {
   try {
-    return text ? (JSON.parse(text) as T) : undefined;
+    return text ? JSON.parse(text) : undefined;
   } catch {
     return undefined; // an address cut short in a chat
   }
