@@ -62,6 +62,11 @@ test("a question that narrows nothing is not asked", () => {
   assert.deepEqual(recall({ ...nothing, confidence: 0.2 }, now), { collection: "*", min_confidence: 0.2 });
 });
 
+test("a bound that is no date is no bound", () => {
+  assert.equal(recall({ ...nothing, after: "yesterday" }, now), undefined);
+  assert.deepEqual(recall({ ...nothing, query: "x", before: "soon" }, now), { collection: "*", min_confidence: 0, query: "x" });
+});
+
 test("the same question for other callers", () => {
   assert.equal(asMCP({ query: "x" }), '{\n  "method": "tools/call",\n  "params": {\n    "name": "recall",\n    "arguments": {\n      "query": "x"\n    }\n  }\n}');
   assert.equal(asCurl({ query: "it's wet" }), `curl -sS http://node.test/api/recall -H 'Content-Type: application/json' -d '{"query":"it'\\''s wet"}'`);

@@ -108,8 +108,9 @@ export function recall(q: Question, now: number): Request<"recall"> | undefined 
   const r: Request<"recall"> = { collection: "*", min_confidence: q.confidence, ...given };
   if (q.query.trim()) r.query = q.query;
   if (q.tags.length > 0) r.tags = q.tags;
-  if (q.after) r.after = instant(q.after, now);
-  if (q.before) r.before = instant(q.before, now);
+  const [after, before] = [q.after, q.before].map((text) => text && instant(text, now));
+  if (after) r.after = after;
+  if (before) r.before = before;
   if (where.length === 1) r.context_filter = where[0]!;
   if (where.length > 1) r.context_filter = { $and: where };
   if (q.place) {
@@ -121,10 +122,13 @@ export function recall(q: Question, now: number): Request<"recall"> | undefined 
   return narrows ? r : undefined;
 }
 
-/** An age counts from the last full minute, so that the same question stays the same. */
-function instant(text: string, now: number): string {
+/**
+ * The instant of an age or a date; undefined for another text. An age counts from the last full minute, so that the
+ * same question stays the same.
+ */
+function instant(text: string, now: number): string | undefined {
   const hours = ages[text];
-  if (hours === undefined) return new Date(text).toISOString();
+  if (hours === undefined) return Number.isNaN(Date.parse(text)) ? undefined : new Date(text).toISOString();
   return new Date(Math.floor(now / 60_000) * 60_000 - hours * 3_600_000).toISOString();
 }
 
