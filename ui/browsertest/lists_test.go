@@ -12,7 +12,7 @@ func (w *world) longLists(t *testing.T) {
 	n := w.serve(t, w.month.db, "--embedder", "builtin")
 	p := w.open(t, n, wide)
 	p.goTo("/search?q=grip+the+wet+glass&collection=shop&type=fact")
-	p.see(".why-list.text", "text #1")
+	p.see(".why-list", "text #1")
 	if tall := eval[[]string](p, `[...document.querySelectorAll(".why-list")].filter((e) => e.getBoundingClientRect().height > 28).map((e) => e.outerHTML)`); len(tall) > 0 {
 		t.Errorf("%d chips take two lines: %s", len(tall), tall[0])
 	}
@@ -34,7 +34,7 @@ func (w *world) longLists(t *testing.T) {
 		p.until(`(scrollTo(0, 700), scrollY === 700)`)
 		p.until(`history.state?.y === 700`)
 		p.until(`((e) => (e.click(), true))([...document.querySelectorAll(%s)].find((e) => e.getBoundingClientRect().top > 200))`, list.row)
-		p.see(".memory, .incident", "")
+		p.see(".memory-head, .incident", "")
 		p.until(`scrollY === 0`)
 		p.until(`(history.back(), true)`)
 		p.until(`document.querySelectorAll(%s).length >= 15 && Math.abs(scrollY - 700) < 2`, list.row)

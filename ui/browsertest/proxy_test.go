@@ -47,10 +47,10 @@ func (w *world) behindProxy(t *testing.T) {
 			p.click(".side a", "Search")
 			p.until(`location.pathname === "/robotmem/search"`)
 			p.see(".row-title", "12.5 N holds")
-			if href := eval[string](p, `document.querySelector(".search-found .row-title").getAttribute("href")`); !strings.HasPrefix(href, "/robotmem/memory/") {
+			if href := eval[string](p, `document.querySelector("[data-found] .row-title").getAttribute("href")`); !strings.HasPrefix(href, "/robotmem/memory/") {
 				t.Errorf("a link goes to %s", href)
 			}
-			p.click(".search-found .row-title", "12.5 N holds")
+			p.click("[data-found] .row-title", "12.5 N holds")
 			p.see("h1", "12.5 N holds")
 			p.until(`location.pathname.startsWith("/robotmem/memory/")`)
 			p.until(`(history.back(), true)`)

@@ -41,7 +41,7 @@ const (
 func (p *tab) stream(name string) {
 	p.t.Helper()
 	figure := `document.querySelector('[data-stream="` + name + `"]')`
-	p.until(`(` + figure + `?.scrollIntoView(), ` + figure + `?.querySelector(".trace, .messages, .video, .transforms, .notice"))`)
+	p.until(`(` + figure + `?.scrollIntoView(), ` + figure + `?.querySelector(".trace, .messages-head, .video, .transforms, .notice"))`)
 }
 
 // recording: an imported recording is shown at its own time and place, topic by topic.

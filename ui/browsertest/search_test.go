@@ -13,12 +13,12 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-const titles = ".search-found .row-title"
+const titles = "[data-found] .row-title"
 
 // ids are the memories on the page, in their order.
 func (p *tab) ids() []int64 {
 	p.t.Helper()
-	return eval[[]int64](p, `[...document.querySelectorAll(".search-found [data-memory]")].map((e) => Number(e.dataset.memory))`)
+	return eval[[]int64](p, `[...document.querySelectorAll("[data-found] [data-memory]")].map((e) => Number(e.dataset.memory))`)
 }
 
 func (w *world) searchAsOneTypes(t *testing.T) {
@@ -75,7 +75,7 @@ func (w *world) filtersByClicking(t *testing.T) {
 	p.see("h2", english["newest"])
 	every := func(what string, expression string) {
 		t.Helper()
-		p.until(`((rows) => rows.length > 0 && rows.every((r) => ` + expression + `))([...document.querySelectorAll(".search-found .row")])`)
+		p.until(`((rows) => rows.length > 0 && rows.every((r) => ` + expression + `))([...document.querySelectorAll("[data-found] .row")])`)
 		t.Logf("%s: %d rows", what, len(p.ids()))
 	}
 	p.choose("Collection", kitchen)
@@ -107,7 +107,7 @@ func (w *world) filtersByClicking(t *testing.T) {
 
 	p.click(".given-chip", "Remove params.slip ≥ 3 mm")
 	p.gone(".given-chip", "params.slip")
-	p.until(`document.querySelectorAll(".search-found .row").length > %s`, len(narrowed))
+	p.until(`document.querySelectorAll("[data-found] .row").length > %s`, len(narrowed))
 	p.click(".given .button", "Clear all")
 	p.gone(".given-chip", "")
 	p.see("h2", english["newest"])

@@ -15,21 +15,21 @@ func (w *world) episodeByKeys(t *testing.T) {
 	p.goTo("/sessions/" + w.seed.sessions[0])
 	p.see(".timeline svg .item", "")
 	p.until(cursorAt + ` === 95`) // where plate 9 failed
-	p.see(".at-cursor .row-title", "plate 9")
+	p.see("[data-at-cursor] .row-title", "plate 9")
 	p.until(`(document.querySelector(".timeline [role=slider]").focus(), true)`)
 	p.key(kb.Home)
 	p.until(cursorAt + ` === 0`)
-	first := p.text(".at-cursor h2", "At ")
+	first := p.text("[data-at-cursor] h2", "At ")
 	p.key(kb.ArrowRight)
 	p.until("Math.abs(" + cursorAt + ` - 2) < 0.01`) // the first picture
-	if second := p.text(".at-cursor h2", "At "); second == first {
+	if second := p.text("[data-at-cursor] h2", "At "); second == first {
 		t.Errorf("the panels stay at %s", first)
 	}
-	p.see(".at-cursor figcaption", "rack seen from above, step 0")
+	p.see("[data-at-cursor] figcaption", "rack seen from above, step 0")
 	p.key(kb.End)
 	p.until(cursorAt + ` > 170`)
-	p.see(".at-cursor figcaption", "rack seen from above, step 15")
-	p.see(".at-cursor .row-title", "plate 17")
+	p.see("[data-at-cursor] figcaption", "rack seen from above, step 15")
+	p.see("[data-at-cursor] .row-title", "plate 17")
 	p.key("+")
 	p.see(".transport .button", "Whole")
 	p.key("0")

@@ -18,3 +18,8 @@ declare module "node:assert/strict" {
   const assert: Assert;
   export default assert;
 }
+
+declare module "node:fs" {
+  export function readdirSync(path: string, options?: { recursive?: boolean }): string[];
+  export function readFileSync(path: string, encoding: "utf8"): string;
+}

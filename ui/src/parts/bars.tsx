@@ -7,8 +7,8 @@ import { useWidth } from "./width";
 
 export interface Series {
   name: string;
-  /** A colour of the style sheet, such as "c1". */
-  colour: string;
+  /** A colour of the style sheet. */
+  colour: "c1" | "c2" | "c3" | "c6";
   values: number[];
 }
 

@@ -27,7 +27,7 @@ export function Button({ children, icon, label, kind = "plain", disabled, presse
   return (
     <button
       type={submit ? "submit" : "button"}
-      class={`button ${kind}${children ? "" : " bare"}`}
+      class={`button${kind === "plain" ? "" : ` ${kind}`}${children ? "" : " bare"}`}
       aria-label={label}
       title={children ? undefined : label}
       aria-pressed={pressed}
@@ -82,7 +82,7 @@ export function Dialog({ title, onClose, children, wide }: { title: string; onCl
     ref.current?.showModal();
   }, []);
   return (
-    <dialog ref={ref} class={wide ? "wide" : ""} aria-labelledby={id} onClose={onClose} onClick={(e) => e.target === ref.current && ref.current?.close()}>
+    <dialog ref={ref} class={`dialog-window${wide ? " wide" : ""}`} aria-labelledby={id} onClose={onClose} onClick={(e) => e.target === ref.current && ref.current?.close()}>
       <div class="dialog">
         <header>
           <h2 id={id}>{title}</h2>

@@ -76,7 +76,7 @@ export function Why({ m }: { m: Memory }) {
         const list = known ? t(f.list as List) : f.list;
         const value = known && f.list !== "time" ? t(`${f.list as Exclude<List, "time">}Value`, { n: significant(f.value) }) : "";
         return (
-          <span key={f.list} class={`why-list ${f.list}`} title={value}>
+          <span key={f.list} class="why-list" title={value}>
             {t("rank", { list, rank: f.rank + 1 })} {value && <span class="why-value">{value}</span>}
           </span>
         );

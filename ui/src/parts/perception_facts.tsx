@@ -177,7 +177,7 @@ export function Alike({ m }: { m: Memory }) {
 export function Thumbnail({ m }: { m: Memory }) {
   const [none, setNone] = useState(!drawable(m));
   return (
-    <span class={`thumbnail${none ? " none" : ""}`}>
+    <span class="thumbnail">
       {none ? <Icon name={kindIcon(m)} size={34} /> : <img src={previewURL(m.memory_id, 320, 200)} alt="" loading="lazy" decoding="async" width={320} height={200} onError={() => setNone(true)} />}
     </span>
   );

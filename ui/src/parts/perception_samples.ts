@@ -52,10 +52,10 @@ export interface Group {
   /** What is measured, where the names say so. */
   quantity?: "force" | "torque";
   unit: string;
-  channels: { channel: Channel; colour: string }[];
+  channels: { channel: Channel; colour: (typeof colours)[number] }[];
 }
 
-const colours = ["c1", "c2", "c3", "c4", "c5", "c6"];
+const colours = ["c1", "c2", "c3", "c4", "c5", "c6"] as const;
 
 function quantity(c: Channel): "force" | "torque" | undefined {
   const unit = c.unit ?? "";

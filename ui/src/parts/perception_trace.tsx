@@ -94,7 +94,7 @@ export function Plots({ whole, shown, full, zoom, setZoom, asking, cursor, heigh
             : whole.time_unit === "s"
               ? t("whole", { n: number(whole.total), whole: duration(whole.duration_s ?? length) })
               : t("wholeCount", { n: number(whole.total) })}
-          <span class="trace-exact"> · {t(shown.reduced ? "reduced" : "every")}</span>
+          <span> · {t(shown.reduced ? "reduced" : "every")}</span>
         </p>
         <div class="trace-tools">
           {zoom ? (

@@ -35,11 +35,11 @@ function Branch({ name, value, path, onPick, pickTitle }: TreeProps & { name: st
       <li>
         <span class="tree-key">{name}</span>
         {onPick ? (
-          <button type="button" class={`tree-value ${typeof value}`} dir="auto" title={pickTitle} onClick={() => onPick(path, value)}>
+          <button type="button" class={`tree-value${typeof value === "number" ? " number" : ""}`} dir="auto" title={pickTitle} onClick={() => onPick(path, value)}>
             {text}
           </button>
         ) : (
-          <span class={`tree-value ${typeof value}`} dir="auto">{text}</span>
+          <span class={`tree-value${typeof value === "number" ? " number" : ""}`} dir="auto">{text}</span>
         )}
       </li>
     );

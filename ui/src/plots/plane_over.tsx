@@ -89,9 +89,9 @@ interface TipProps {
 
 export function Tip({ x, y, point, cell, frame, axes, digits: places }: TipProps) {
   const side = x > frame.left + frame.width / 2 ? "left" : "right";
-  const rise = y > frame.top + frame.height / 2 ? "up" : "down";
+  const rise = y > frame.top + frame.height / 2 ? " up" : "";
   return (
-    <div class={`plane-tip ${side} ${rise}`} style={{ left: `${x}px`, top: `${y}px` }} role="status">
+    <div class={`plane-tip ${side}${rise}`} style={{ left: `${x}px`, top: `${y}px` }} role="status">
       {cell && <CellText c={cell} />}
       {point && (
         <>
@@ -159,7 +159,7 @@ export function Legend({ heat }: { heat?: Heat }) {
   return (
     <p class="plane-legend number">
       1
-      <span class="plane-ramp count" aria-hidden="true">
+      <span class="plane-ramp" aria-hidden="true">
         {[0, 0.25, 0.5, 0.75, 1].map((share) => (
           <i key={share} style={{ opacity: strength(1 + share * (most - 1), most) }} />
         ))}

@@ -22,7 +22,7 @@ export function MessageTable({ of, cursor, start, height }: { of: Recorded; curs
   // The page of rows that holds the one at the cursor.
   const first = here < most ? 0 : here - (here % page);
   return (
-    <div class="messages">
+    <div>
       <div class="messages-head">
         {levels.length > 1 && <Select label={t("least")} value={least} options={[["", levels[0]![1]], ...levels.slice(1).map(([rank, name]) => [String(rank), name] as const)]} onChange={setLeast} />}
         <span class="dim number">{t("rows", { n: number(rows.length), all: number(all.length) })}</span>

@@ -246,7 +246,7 @@ interface StreamsProps {
 
 function Streams({ order, collection, cursor, view, at, memories }: StreamsProps) {
   return (
-    <section class="card incident-streams">
+    <section class="card">
       <header>
         <h2>{t("streams")}</h2>
         <Button icon="back" onClick={() => ((cursor.value = at), (view.value = around(order, memories, at)))}>

@@ -57,7 +57,7 @@ function Chosen({ s, space, spaces }: { s: MapState; space: Space; spaces: Space
   return (
     <div class="stack">
       <Controls s={s} space={space} spaces={spaces} set={set} />
-      <div class={`map-columns${at ? " picked" : ""}`}>
+      <div class="map-columns">
         <div class="card map-card">
           <SpacePlane key={key(space)} s={s} space={space} spaces={spaces} found={found} over={over} onPick={pick} />
         </div>

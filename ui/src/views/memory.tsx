@@ -48,7 +48,7 @@ function Whole({ m, again }: { m: Memory; again: () => void }) {
   };
   useKeys(active && mayChange ? { e: () => setDoing("edit"), x: () => setDoing("forget") } : {});
   return (
-    <article class="memory stack">
+    <article class="stack">
       <header class="memory-head">
         <Icon name={kindIcon(m)} size={24} />
         <div>

@@ -41,7 +41,7 @@ export function Search() {
           <Given q={q} set={set} />
         </div>
         <div class="search-columns">
-          <div class="search-found">
+          <div data-found>
             <Found q={q} />
           </div>
           <aside class={`card search-filters${filters ? " open" : ""}`} aria-label={t("filters")}>
@@ -74,7 +74,7 @@ function SearchField({ q, set }: { q: Question; set: (q: Question) => void }) {
         onKeyDown={(e) => {
           if (e.key === "ArrowDown" || e.key === "Enter") {
             e.preventDefault();
-            document.querySelector<HTMLElement>(".search-found .row-title")?.focus();
+            document.querySelector<HTMLElement>("[data-found] .row-title")?.focus();
           }
         }}
       />
@@ -112,7 +112,7 @@ function Hits({ q, request }: { q: Question; request: Request<"recall"> }) {
             </div>
           )}
           {a.notes && (
-            <ul class="notes">
+            <ul>
               {a.notes.map((n) => (
                 <li key={n}>{n}</li>
               ))}

@@ -28,7 +28,7 @@ export function AtCursor({ memories, cursor, view }: AtCursorProps) {
   const last = at(facts, now);
   const known = last ? facts.slice(Math.max(0, facts.indexOf(last) - factsShown + 1), facts.indexOf(last) + 1).reverse() : [];
   return (
-    <section class="card at-cursor">
+    <section class="card" data-at-cursor>
       <header>
         <h2>{t("atCursor", { time: moment(new Date(now * 1000)) })}</h2>
       </header>
