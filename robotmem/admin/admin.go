@@ -75,6 +75,9 @@ type Worker struct {
 	Name   string `json:"name"`
 	Status string `json:"status" doc:"idle, working, waiting (for an external service), paused or off."`
 	Detail string `json:"detail"`
+
+	Code   string   `json:"code,omitempty" doc:"Stable name of what detail says, such as vectors_complete. Rare texts have none."`
+	Values []string `json:"values,omitempty" doc:"The numbers and sizes in detail, in their order. Only with a code."`
 }
 
 // ActivityRequest selects the period and collection of an activity report.
@@ -140,6 +143,9 @@ type Check struct {
 	Status string `json:"status" doc:"ok, warn, fail, or skipped: the check could not be made, and the remedy says how."`
 	Detail string `json:"detail"`
 	Remedy string `json:"remedy,omitempty"`
+
+	Code   string   `json:"code,omitempty" doc:"Stable name of what detail and remedy say, such as index_in_step. Rare findings have none."`
+	Values []string `json:"values,omitempty" doc:"The numbers and sizes in detail, in their order. Only with a code."`
 }
 
 // LostPayload is a memory whose payload is missing or damaged.

@@ -309,19 +309,19 @@ func TestDoctorNamesTheReranker(t *testing.T) {
 		}
 		return found
 	}
-	if got, want := check(e), (admin.Check{Name: "reranker", Status: "ok", Detail: "rank-1 at http://127.0.0.1:8080 answers"}); got != want {
+	if got, want := check(e), (admin.Check{Name: "reranker", Status: "ok", Detail: "rank-1 at http://127.0.0.1:8080 answers"}); !cmp.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	want := admin.Check{Name: "reranker", Status: "warn", Detail: "the service is down", Remedy: "recall keeps its own order meanwhile; see that its service runs"}
 	f.err = robotmem.Errorf(robotmem.Unavailable, "", "the service is down")
-	if got := check(e); got != want {
+	if got := check(e); !cmp.Equal(got, want) {
 		t.Errorf("it does not answer: got %+v, want %+v", got, want)
 	}
 	f.err, f.state.Reason, f.asked = nil, "the service is down", nil
-	if got := check(e); got != want || len(f.asked) > 0 {
+	if got := check(e); !cmp.Equal(got, want) || len(f.asked) > 0 {
 		t.Errorf("it is paused: got %+v, want %+v; it was asked about %v", got, want, f.asked)
 	}
-	if got := check(openTest(t, Options{})); got != (admin.Check{}) {
+	if got := check(openTest(t, Options{})); !cmp.Equal(got, admin.Check{}) {
 		t.Errorf("without one: got %+v", got)
 	}
 }

@@ -127,28 +127,30 @@ const (
 
 // workers describes the background work of the node, from the counts of Stats.
 func (n *Node) workers(s *admin.StatsResponse) []admin.Worker {
-	behind := func(name string, waiting int64, busy, idle string) admin.Worker {
-		if waiting > 0 {
-			return admin.Worker{Name: name, Status: workerBusy, Detail: busy}
-		}
-		return admin.Worker{Name: name, Status: workerIdle, Detail: idle}
+	vectors := worker("vectors", workerIdle, "vectors_complete", "every memory has its vector of %s", s.Embedder)
+	if s.Backlog > 0 {
+		vectors = worker("vectors", workerBusy, "vectors_waiting", "%d memories have no vector of %s yet", s.Backlog, s.Embedder)
 	}
-	vectors := behind("vectors", s.Backlog, fmt.Sprintf("%d memories have no vector of %s yet", s.Backlog, s.Embedder), "every memory has its vector of "+s.Embedder)
+
 	reason := ""
 	if n.embeddings.Embedder != nil {
 		reason = n.embeddings.Embedder.State().Reason
 	}
 
 	if reason != "" {
-		vectors.Status, vectors.Detail = workerWaiting, reason
+		vectors = admin.Worker{Name: "vectors", Status: workerWaiting, Detail: reason}
 	} else if s.Embedder == "none" {
-		vectors.Status, vectors.Detail = workerOff, "no embedder: recall works by words, place, time and structure"
+		vectors = worker("vectors", workerOff, "no_embedder", "no embedder: recall works by words, place, time and structure")
 	}
 
-	likeness := behind("likeness", s.ToCompare, fmt.Sprintf("the features of %d perceptions are not computed yet", s.ToCompare), "the features of all perceptions are computed")
-	retention := admin.Worker{Name: "retention", Status: workerIdle, Detail: fmt.Sprintf("%d payloads were evicted, %s", s.Evicted, units.BytesText(s.EvictedBytes))}
+	likeness := worker("likeness", workerIdle, "features_complete", "the features of all perceptions are computed")
+	if s.ToCompare > 0 {
+		likeness = worker("likeness", workerBusy, "features_waiting", "the features of %d perceptions are not computed yet", s.ToCompare)
+	}
+
+	retention := worker("retention", workerIdle, "evicted", "%d payloads were evicted, %s", s.Evicted, units.BytesText(s.EvictedBytes))
 	if n.options.Retention.None() {
-		retention.Status, retention.Detail = workerOff, "no budget: payloads stay until the disk is full"
+		retention = worker("retention", workerOff, "no_budget", "no budget: payloads stay until the disk is full")
 	}
 
 	all := []admin.Worker{vectors, likeness, retention}
@@ -158,19 +160,33 @@ func (n *Node) workers(s *admin.StatsResponse) []admin.Worker {
 		}
 	}
 
-	indexes := admin.Worker{Name: "indexes in memory", Status: workerIdle, Detail: "loaded and up to date"}
+	indexes := worker("indexes in memory", workerIdle, "indexes_loaded", "loaded and up to date")
 	if !n.index.Postings.Loaded() {
-		indexes.Status, indexes.Detail = workerWaiting, "not loaded yet; the first recall loads them"
+		indexes = worker("indexes in memory", workerWaiting, "indexes_not_loaded", "not loaded yet; the first recall loads them")
 	}
 
-	queued := int64(n.Store.Waiting())
-	writer := behind("writer", queued, fmt.Sprintf("%d writes are queued", queued), "no write is queued")
-	if n.Store.ReadOnly() != "" {
-		writer.Status, writer.Detail = workerOff, "the memory is served read-only: "+n.Store.ReadOnly()
+	writer := worker("writer", workerIdle, "no_write", "no write is queued")
+	if queued := n.Store.Waiting(); queued > 0 {
+		writer = worker("writer", workerBusy, "writes_queued", "%d writes are queued", queued)
+	}
+	if why := n.Store.ReadOnly(); why != "" {
+		writer = worker("writer", workerOff, "read_only", "the memory is served read-only: %s", why)
 	}
 
-	return append(all, indexes, writer, admin.Worker{Name: "memory", Status: workerIdle, Detail: fmt.Sprintf(
-		"the budget is %s, of which %s are for the page caches of SQLite", units.BytesText(int64(n.options.Memory)), units.BytesText(n.options.Memory.PageCaches()))})
+	memory := worker("memory", workerIdle, "memory_budget", "the budget is %s, of which %s are for the page caches of SQLite",
+		units.BytesText(int64(n.options.Memory)), units.BytesText(n.options.Memory.PageCaches()))
+
+	return append(all, indexes, writer, memory)
+}
+
+// worker describes a worker. The detail is made of the format and the values, which stand beside its code, too.
+func worker(name, status, code, format string, values ...any) admin.Worker {
+	w := admin.Worker{Name: name, Status: status, Detail: fmt.Sprintf(format, values...), Code: code}
+	for _, v := range values {
+		w.Values = append(w.Values, fmt.Sprint(v))
+	}
+
+	return w
 }
 
 // Memory returns the node's budget of memory.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -78,6 +79,17 @@ func addCheck(d *admin.DoctorResponse, name, status, detail, remedy string) {
 	d.Checks = append(d.Checks, admin.Check{Name: name, Status: status, Detail: detail, Remedy: remedy})
 }
 
+// addFinding adds a check whose detail has a code. The values are those of the format, of which detail is made.
+func addFinding(d *admin.DoctorResponse, name, status, code, remedy, format string, values ...any) {
+	addCheck(d, name, status, fmt.Sprintf(format, values...), remedy)
+	check := &d.Checks[len(d.Checks)-1]
+	check.Code = code
+
+	for _, v := range values {
+		check.Values = append(check.Values, fmt.Sprint(v))
+	}
+}
+
 // addFault adds a check that could not be made, unless err is nil.
 func (mt *Maintainer) addFault(d *admin.DoctorResponse, name, what, remedy string, err error) {
 	if err != nil {
@@ -86,8 +98,8 @@ func (mt *Maintainer) addFault(d *admin.DoctorResponse, name, what, remedy strin
 	}
 }
 
-// addDamage adds a check whose faults only a recovery can repair.
-func (mt *Maintainer) addDamage(d *admin.DoctorResponse, name, unreadable, whole, damage string, err error) {
+// addDamage adds a check whose faults only a recovery can repair. The code is that of the detail whole.
+func (mt *Maintainer) addDamage(d *admin.DoctorResponse, name, unreadable, code, whole, damage string, err error) {
 	switch {
 	case err != nil:
 		mt.addFault(d, name, unreadable, recoverRemedy, err)
@@ -95,6 +107,7 @@ func (mt *Maintainer) addDamage(d *admin.DoctorResponse, name, unreadable, whole
 		addCheck(d, name, CheckFail, damage, recoverRemedy)
 	default:
 		addCheck(d, name, CheckOK, whole, "")
+		d.Checks[len(d.Checks)-1].Code = code
 	}
 }
 
@@ -114,7 +127,7 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.S
 	if mt.Store.InFile() {
 		m.Stage("checking the file", "", 0)
 		damage, err := c.Integrity(deep)
-		mt.addDamage(d, "file", "it cannot be checked", "every page reads as it should", damage, err)
+		mt.addDamage(d, "file", "it cannot be checked", "pages_readable", "every page reads as it should", damage, err)
 		examineModes(mt.Store.Files(), d)
 		mt.examineWriting(d)
 	}
@@ -128,7 +141,7 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.S
 	// A deep check compares every memory, past state and episode with its checksum.
 	if deep {
 		damage, err := c.Damaged()
-		mt.addDamage(d, "texts", "they cannot be read", "every memory matches its checksum", damage.Text(), err)
+		mt.addDamage(d, "texts", "they cannot be read", "texts_match", "every memory matches its checksum", damage.Text(), err)
 	}
 
 	m.Stage("comparing the indexes", "", 0)
@@ -148,10 +161,10 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.S
 	}
 
 	if backlog > 0 {
-		addCheck(d, "likeness", CheckWarn, fmt.Sprintf("%d perceptions wait to be comparable", backlog),
-			"they are worked out in the background while a node runs")
+		addFinding(d, "likeness", CheckWarn, "features_waiting",
+			"they are worked out in the background while a node runs", "%d perceptions wait to be comparable", backlog)
 	} else {
-		addCheck(d, "likeness", CheckOK, "every perception with a payload was looked at", "")
+		addFinding(d, "likeness", CheckOK, "features_complete", "", "every perception with a payload was looked at")
 	}
 
 	examineBackups(stats.Backup, mt.Store.Files(), mt.Store.Now(), d)
@@ -185,7 +198,7 @@ func examineModes(place files.Memory, d *admin.DoctorResponse) {
 	}
 
 	if len(reached) == 0 {
-		addCheck(d, "permissions", CheckOK, "only their owner can read the file and its payloads", "")
+		addFinding(d, "permissions", CheckOK, "owner_only", "", "only their owner can read the file and its payloads")
 		return
 	}
 
@@ -205,7 +218,7 @@ func (mt *Maintainer) examineWriting(d *admin.DoctorResponse) {
 	switch why := mt.Store.ReadOnly(); why {
 	case "":
 	case sqlite.AskedReadOnly:
-		addCheck(d, "writing", CheckOK, "served read-only, as was asked", "")
+		addFinding(d, "writing", CheckOK, "read_only_asked", "", "served read-only, as was asked")
 	default:
 		addCheck(d, "writing", CheckWarn, "served read-only: "+why,
 			"make the file and its folder writable for this user (a disk that was remounted read-only has failed: "+
@@ -249,15 +262,16 @@ const leastFree = 64 << 20
 // examineSize warns while there is still space to do something about it: a purge, a repair and a migration
 // write the file once more beside itself.
 func examineSize(s *admin.StatsResponse, d *admin.DoctorResponse) {
-	detail := fmt.Sprintf("%d active memories, %s in the file, %s of payloads", s.Total, units.BytesText(s.DBBytes),
-		units.BytesText(s.PayloadBytes))
+	const sizes = "%d active memories, %s in the file, %s of payloads"
+	inFile, ofPayloads := units.BytesText(s.DBBytes), units.BytesText(s.PayloadBytes)
 	if s.DiskFreeBytes > 0 && s.DiskFreeBytes < max(leastFree, s.DBBytes) {
+		detail := fmt.Sprintf(sizes, s.Total, inFile, ofPayloads)
 		addCheck(d, "size", CheckWarn, detail+"; the disk has "+units.BytesText(s.DiskFreeBytes)+" left",
 			"free some space, or bound what is kept: robotmem retain, or the setting retention; "+
 				"a purge and a repair need as much free space as the file has")
 		return
 	}
-	addCheck(d, "size", CheckOK, detail, "")
+	addFinding(d, "size", CheckOK, "sizes", "", sizes, s.Total, inFile, ofPayloads)
 }
 
 // examineLog reports whether another program prevents the log from being brought into the file.
@@ -275,7 +289,7 @@ func (mt *Maintainer) examineLog(ctx context.Context, d *admin.DoctorResponse) {
 	case err != nil:
 		mt.addFault(d, name, "it cannot be brought into the file", "look at the other checks", err)
 	case pinned == nil:
-		addCheck(d, name, CheckOK, "all of it can be brought into the file", "")
+		addFinding(d, name, CheckOK, "log_free", "", "all of it can be brought into the file")
 	case pinned.NoSpace:
 		// Nothing is damaged: the pages are safe in the log, and every read finds them there.
 		addCheck(d, name, CheckWarn, fmt.Sprintf("the disk is full: %s wait in the log, where they are safe, "+
@@ -295,15 +309,16 @@ func (mt *Maintainer) examineLog(ctx context.Context, d *admin.DoctorResponse) {
 
 func zeroHits(s *admin.StatsResponse, d *admin.DoctorResponse) {
 	if s.Recalls == 0 {
-		addCheck(d, "zero-hit rate", CheckOK, "no recall yet", "")
+		addFinding(d, "zero-hit rate", CheckOK, "no_recall", "", "no recall yet")
 		return
 	}
 	rate, status := float64(s.ZeroHits)/float64(s.Recalls), CheckOK
 	if rate > zeroHitWarn && s.Recalls >= zeroHitLeast {
 		status = CheckWarn
 	}
-	addCheck(d, "zero-hit rate", status, fmt.Sprintf("%.0f %% of %d recalls found nothing", 100*rate, s.Recalls),
-		"ask with fewer filters or in the words that were learnt, or in all collections with collection *")
+	addFinding(d, "zero-hit rate", status, "zero_hits",
+		"ask with fewer filters or in the words that were learnt, or in all collections with collection *",
+		"%v %% of %d recalls found nothing", math.Round(100*rate), s.Recalls)
 }
 
 // recoverRemedy is for a damaged file, which Repair should not write.

@@ -44,7 +44,7 @@ func (mt *Maintainer) ExaminePostings(c *store.Conn, d *admin.DoctorResponse) er
 	}
 
 	if index == nil {
-		addCheck(d, postingsCheck, CheckSkipped, "not compared: it is still being read", compareRemedy)
+		addFinding(d, postingsCheck, CheckSkipped, "still_loading", compareRemedy, "not compared: it is still being read")
 		return nil
 	}
 
@@ -57,11 +57,11 @@ func (mt *Maintainer) ExaminePostings(c *store.Conn, d *admin.DoctorResponse) er
 	case err != nil:
 		return err
 	case moved:
-		addCheck(d, postingsCheck, CheckSkipped, "not compared: memories are being learnt", compareRemedy)
+		addFinding(d, postingsCheck, CheckSkipped, "being_learnt", compareRemedy, "not compared: memories are being learnt")
 	case int64(have) != rows:
 		addCheck(d, postingsCheck, CheckFail, fmt.Sprintf("it holds %d texts, the tables %d", have, rows), repairRemedy)
 	default:
-		addCheck(d, postingsCheck, CheckOK, fmt.Sprintf("it holds %d texts, as the tables", have), "")
+		addFinding(d, postingsCheck, CheckOK, "words_match", "", "it holds %d texts, as the tables", have)
 	}
 
 	return nil
@@ -89,7 +89,7 @@ func (mt *Maintainer) examineEmbedder(c *store.Conn, d *admin.DoctorResponse) er
 		addCheck(d, name, CheckWarn, "none, but the stored vectors are of "+m.Name,
 			"start the node with --embedder "+m.Name+" to recall by meaning")
 	case state.Model == "":
-		addCheck(d, name, CheckOK, "none: recall works by words, place, time and structure", "")
+		addFinding(d, name, CheckOK, "no_embedder", "", "none: recall works by words, place, time and structure")
 	case m.ID != 0 && m.Name != state.Model:
 		addCheck(d, name, CheckWarn, "the stored vectors are of "+m.Name+", this node asks "+state.Model,
 			"run: robotmem reembed")

@@ -46,7 +46,7 @@ func (ic indexCheck) run(c *store.Conn, d *admin.DoctorResponse) error {
 		return err
 	}
 	if missing+extra == 0 {
-		addCheck(d, ic.name, CheckOK, "in step with the tables", "")
+		addFinding(d, ic.name, CheckOK, "index_in_step", "", "in step with the tables")
 		return nil
 	}
 	addCheck(d, ic.name, CheckFail, fmt.Sprintf("%d memories are missing from it, %d entries belong to none", missing,
@@ -191,7 +191,7 @@ func (mt *Maintainer) examineContents(ctx context.Context, c *store.Conn, d *adm
 		return nil
 	}
 
-	addCheck(d, "index contents", CheckOK, fmt.Sprintf("%d memories looked at, all as they should be", compared), "")
+	addFinding(d, "index contents", CheckOK, "contents_match", "", "%d memories looked at, all as they should be", compared)
 
 	return nil
 }

@@ -172,8 +172,10 @@ func (mt *Maintainer) examinePayloads(ctx context.Context, c *store.Conn, d *adm
 		addCheck(d, "payloads", CheckWarn, fmt.Sprintf("%d files in the folder belong to no memory; %s",
 			len(orphans)+len(stray), read), "they take space and harm nothing; "+
 			"robotmem doctor --repair removes those that are an hour old")
-	default:
+	case verified < total:
 		addCheck(d, "payloads", CheckOK, "all in their place, "+read, "")
+	default:
+		addFinding(d, "payloads", CheckOK, "payloads_match", "", "all in their place, all of them read and compared")
 	}
 
 	return nil

@@ -1131,11 +1131,15 @@ export interface components {
             values?: (number | null)[];
         };
         Check: {
+            /** @description Stable name of what detail and remedy say, such as index_in_step. Rare findings have none. */
+            code?: string;
             detail: string;
             name: string;
             remedy?: string;
             /** @description ok, warn, fail, or skipped: the check could not be made, and the remedy says how. */
             status: string;
+            /** @description The numbers and sizes in detail, in their order. Only with a code. */
+            values?: string[];
         };
         CollectionCount: {
             active: number;
@@ -2338,10 +2342,14 @@ export interface components {
             version: number;
         };
         Worker: {
+            /** @description Stable name of what detail says, such as vectors_complete. Rare texts have none. */
+            code?: string;
             detail: string;
             name: string;
             /** @description idle, working, waiting (for an external service), paused or off. */
             status: string;
+            /** @description The numbers and sizes in detail, in their order. Only with a code. */
+            values?: string[];
         };
     };
     responses: {

@@ -14,7 +14,8 @@ export function texts<const E extends Record<string, string>>(en: E, zh: { [K in
   return (key: keyof E, values?: Values): string => fill((lang.value === "zh" ? zh : en)[key], values);
 }
 
-function fill(text: string, values?: Values): string {
+/** A text with its values, {name} or {0} of a list. */
+export function fill(text: string, values?: Values): string {
   return values ? text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole)) : text;
 }
 

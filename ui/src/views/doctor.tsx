@@ -12,7 +12,7 @@ import { Icon } from "../parts/icons";
 import { Running, useLong } from "../parts/long";
 import { Await, Empty, ErrorBox } from "../parts/states";
 import { Backups } from "./backups";
-import { detailOf, nameOf } from "./doctor_names";
+import { detailOf, nameOf, remedyOf } from "./doctor_names";
 import { t } from "./doctor.text";
 import { Tokens } from "./tokens";
 
@@ -109,10 +109,10 @@ function Checks({ d }: { d: Answer<"doctor"> }) {
               </span>
               <b>{nameOf(c.name)}</b>
               <span>
-                {detailOf(c.detail)}
+                {detailOf(c)}
                 {c.remedy && (
                   <span class="remedy">
-                    <b>{t("remedy")}</b> {detailOf(c.remedy)}
+                    <b>{t("remedy")}</b> {remedyOf(c)}
                   </span>
                 )}
               </span>
@@ -170,7 +170,7 @@ function Work({ s, again }: { s: Answer<"stats">; again: () => void }) {
     }
     again();
   }
-  const facts = s.workers.map((w): Fact => [nameOf(w.name), `${t(workerStates[w.status as keyof typeof workerStates] ?? "idle")}: ${detailOf(w.detail)}`]);
+  const facts = s.workers.map((w): Fact => [nameOf(w.name), `${t(workerStates[w.status as keyof typeof workerStates] ?? "idle")}: ${detailOf(w)}`]);
   facts.push([t("zero"), t("zeroText", { zero: number(s.zero_hits), all: number(s.recalls), share: percent(s.recalls ? s.zero_hits / s.recalls : 0) })]);
   return (
     <Facts title={t("work")} facts={facts}>

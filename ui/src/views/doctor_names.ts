@@ -1,7 +1,7 @@
-// Names of the node's checks and workers, and what an uneventful one says, in Chinese. The
-// node writes English; what is not known here is shown as it writes it.
+// What the checks and workers of the node say, in Chinese. The node writes English; a text whose code is not
+// known here is shown as it writes it.
 
-import { lang } from "../app/text";
+import { fill, lang } from "../app/text";
 
 const names: Record<string, string> = {
   file: "数据库文件",
@@ -27,44 +27,64 @@ const names: Record<string, string> = {
   memory: "内存",
 };
 
-const details: [RegExp, string][] = [
-  [/^every page reads as it should$/, "每一页都可正常读取"],
-  [/^only their owner can read the file and its payloads$/, "只有所有者能读取文件及其数据"],
-  [/^all of it can be brought into the file$/, "可全部写回数据库文件"],
-  [/^not compared: it is still being read$/, "未比较：仍在读取"],
-  [/^not compared: memories are being learnt$/, "未比较：正在写入记忆"],
-  [/^run robotmem doctor again when fewer memories are being learnt$/, "写入较少时再运行 robotmem doctor"],
-  [/^it holds (\d+) texts, as the tables$/, "含 $1 条文本，与数据表一致"],
-  [/^in step with the tables$/, "与数据表一致"],
-  [/^(\d+) memories looked at, all as they should be$/, "检查了 $1 条记忆，均正常"],
-  [/^(\d+) terms looked at, all as in the full-text index$/, "检查了 $1 个词，均与全文索引一致"],
-  [/^all in their place, all of them read and compared$/, "全部在位，均已读取并校验"],
-  [/^every perception with a payload was looked at$/, "所有带数据的感知均已处理"],
-  [/^no recall yet$/, "尚无回忆"],
-  [/^(\d+) % of (\d+) recalls found nothing$/, "$2 次回忆中 $1 % 无结果"],
-  [/^(\d+) active memories, (.+) in the file, (.+) of payloads$/, "$1 条有效记忆，文件 $2，数据 $3"],
-  [/^(?:none|no embedder): recall works by words, place, time and structure$/, "无：按词语、位置、时间和结构检索"],
-  [/^the features of all perceptions are computed$/, "所有感知的特征均已计算"],
-  [/^the features of (\d+) perceptions are not computed yet$/, "$1 条感知的特征尚未计算"],
-  [/^(\d+) perceptions wait to be comparable$/, "$1 条感知等待比较"],
-  [/^loaded and up to date$/, "已加载且为最新"],
-  [/^not loaded yet; the first recall loads them$/, "尚未加载；第一次回忆时加载"],
-  [/^no write is queued$/, "没有等待的写入"],
-  [/^(\d+) writes are queued$/, "$1 个写入在排队"],
-  [/^no budget: payloads stay until the disk is full$/, "无预算：数据会一直保留到磁盘写满"],
-  [/^the budget is (.+), of which (.+) are for the page caches of SQLite$/, "预算 $1，其中 $2 用于 SQLite 页缓存"],
-  [/^(\d+) memories have no vector of (.+) yet$/, "$1 条记忆还没有 $2 的向量"],
-  [/^every memory has its vector of (.+)$/, "所有记忆都有 $1 的向量"],
-  [/^they are worked out in the background while a node runs$/, "节点运行时会在后台处理"],
-  [/^served read-only, as was asked$/, "按要求以只读方式提供"],
-  [/^the memory is served read-only: /, "记忆以只读方式提供："],
-];
+/** Texts by their codes. {0} is the first value of the text. */
+const details: Record<string, string> = {
+  // checks
+  pages_readable: "每一页都可正常读取",
+  owner_only: "只有所有者能读取文件及其数据",
+  log_free: "可全部写回数据库文件",
+  still_loading: "未比较：仍在读取",
+  being_learnt: "未比较：正在写入记忆",
+  words_match: "含 {0} 条文本，与数据表一致",
+  index_in_step: "与数据表一致",
+  contents_match: "检查了 {0} 条记忆，均正常",
+  texts_match: "每条记忆都与其校验和一致",
+  payloads_match: "全部在位，均已读取并校验",
+  no_recall: "尚无回忆",
+  zero_hits: "{1} 次回忆中 {0} % 无结果",
+  sizes: "{0} 条有效记忆，文件 {1}，数据 {2}",
+  read_only_asked: "按要求以只读方式提供",
+  // checks and workers
+  no_embedder: "无：按词语、位置、时间和结构检索",
+  features_complete: "所有感知的特征均已计算",
+  features_waiting: "{0} 条感知的特征尚未计算",
+  // workers
+  vectors_waiting: "{0} 条记忆还没有 {1} 的向量",
+  vectors_complete: "所有记忆都有 {0} 的向量",
+  evicted: "已移除 {0} 份数据，{1}",
+  no_budget: "无预算：数据会一直保留到磁盘写满",
+  indexes_loaded: "已加载且为最新",
+  indexes_not_loaded: "尚未加载；第一次回忆时加载",
+  no_write: "没有等待的写入",
+  writes_queued: "{0} 个写入在排队",
+  read_only: "记忆以只读方式提供：{0}",
+  memory_budget: "预算 {0}，其中 {1} 用于 SQLite 页缓存",
+};
+
+/** What can be done about the findings of checks. */
+const remedies: Record<string, string> = {
+  still_loading: "写入较少时再运行 robotmem doctor",
+  being_learnt: "写入较少时再运行 robotmem doctor",
+  features_waiting: "节点运行时会在后台处理",
+};
+
+interface Said {
+  detail: string;
+  remedy?: string;
+  code?: string;
+  values?: string[];
+}
 
 /** The name of a check or worker. */
 export const nameOf = (name: string): string => (lang.value === "zh" && names[name]) || name;
 
 /** What a check or worker says. */
-export function detailOf(text: string): string {
-  const known = lang.value === "zh" ? details.find(([of]) => of.test(text)) : undefined;
-  return known ? text.replace(known[0], known[1]) : text;
+export function detailOf({ detail, code, values }: Said): string {
+  const known = lang.value === "zh" ? details[code ?? ""] : undefined;
+  return known ? fill(known, Object.fromEntries((values ?? []).entries())) : detail;
+}
+
+/** What can be done about what a check found. */
+export function remedyOf({ remedy = "", code }: Said): string {
+  return (lang.value === "zh" && remedies[code ?? ""]) || remedy;
 }

@@ -206,10 +206,12 @@ class Channel(Answer):
 
 
 class Check(Answer):
+    code: str | None
     detail: str
     name: str
     remedy: str | None
     status: str
+    values: list[str]
 
 
 class CollectionCount(Answer):
@@ -935,9 +937,11 @@ class Version(Answer):
 
 
 class Worker(Answer):
+    code: str | None
     detail: str
     name: str
     status: str
+    values: list[str]
 
 
 # Method, path, and whether it only reads.
