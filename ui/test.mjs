@@ -27,7 +27,14 @@ try {
   });
 
   const tests = (await readdir(out, { recursive: true })).filter((name) => name.endsWith(".test.mjs"));
-  const args = ["--enable-source-maps", "--import", here + "test_browser.mjs", "--test", "--test-reporter=spec", ...process.argv.slice(2)];
+  const args = [
+    "--enable-source-maps",
+    "--import",
+    here + "test_browser.mjs",
+    "--test",
+    "--test-reporter=spec",
+    ...process.argv.slice(2),
+  ];
   // A test that hangs fails.
   const run = spawnSync(process.execPath, [...args, ...tests.map((name) => `${out}/${name}`)], {
     stdio: "inherit",

@@ -25,14 +25,32 @@ async function all(res: Response): Promise<string[]> {
 
 test("path, query and body of a request", () => {
   assert.deepEqual(target("get", { memory_id: 7 }), { method: "GET", url: "/api/memory/7", rest: {} });
-  assert.deepEqual(target("session", { session_id: "a/b c" }), { method: "GET", url: "/api/sessions/a%2Fb%20c", rest: {} });
-  assert.deepEqual(target("update", { memory_id: 7, new_content: "x" }), { method: "PUT", url: "/api/memory/7", rest: { new_content: "x" } });
-  const { url } = target("list", { limit: 5, tags: ["a", "b"], context_filter: { x: 1 }, cursor: undefined, type: "", session_id: null });
+  assert.deepEqual(target("session", { session_id: "a/b c" }), {
+    method: "GET",
+    url: "/api/sessions/a%2Fb%20c",
+    rest: {},
+  });
+  assert.deepEqual(target("update", { memory_id: 7, new_content: "x" }), {
+    method: "PUT",
+    url: "/api/memory/7",
+    rest: { new_content: "x" },
+  });
+  const { url } = target("list", {
+    limit: 5,
+    tags: ["a", "b"],
+    context_filter: { x: 1 },
+    cursor: undefined,
+    type: "",
+    session_id: null,
+  });
   assert.equal(url, "/api/memories?limit=5&tags=a&tags=b&context_filter=%7B%22x%22%3A1%7D");
 });
 
 test("events of a stream", async () => {
-  assert.deepEqual(await all(stream("event: progress\ndata: {}\n\ndata: one\ndata: two\n\n: a comment\n\n")), ["progress {}", "message one\ntwo"]);
+  assert.deepEqual(await all(stream("event: progress\ndata: {}\n\ndata: one\ndata: two\n\n: a comment\n\n")), [
+    "progress {}",
+    "message one\ntwo",
+  ]);
 });
 
 test("events that come in pieces", async () => {
@@ -45,7 +63,9 @@ test("a line end that is cut between two pieces", async () => {
 });
 
 test("problems of a response", async () => {
-  const p = await Problem.of(new Response(JSON.stringify({ kind: "invalid", detail: "n is 0", field: "n" }), { status: 400 }));
+  const p = await Problem.of(
+    new Response(JSON.stringify({ kind: "invalid", detail: "n is 0", field: "n" }), { status: 400 }),
+  );
   assert.deepEqual([p.kind, p.message, p.status, p.field], ["invalid", "n is 0", 400, "n"]);
   const plain = await Problem.of(new Response("<html>", { status: 502, statusText: "Bad Gateway" }));
   assert.deepEqual([plain.kind, plain.message, plain.status], ["internal", "Bad Gateway", 502]);

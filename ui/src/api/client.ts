@@ -10,7 +10,9 @@ type Json<T> = T extends { content: { "application/json": infer J } } ? J : neve
 type Part<T> = NonNullable<T> extends never ? unknown : NonNullable<T>;
 
 /** Memories as the dashboard asks for them: whole, never in compact form. */
-type Whole<T> = T extends { memories: (infer M)[] } ? Omit<T, "memories"> & { memories: Extract<M, { uid: string }>[] } : T;
+type Whole<T> = T extends { memories: (infer M)[] }
+  ? Omit<T, "memories"> & { memories: Extract<M, { uid: string }>[] }
+  : T;
 /** What an operation answers. */
 export type Answer<O extends Op> = operations[O]["responses"] extends { 200: infer R } ? Whole<Json<R>> : never;
 /** What an operation takes: path, query and body as one object. */
@@ -46,7 +48,10 @@ export class Problem extends Error {
   }
 }
 
-export function target(op: Op, request: Record<string, unknown>): { method: string; url: string; rest: Record<string, unknown> } {
+export function target(
+  op: Op,
+  request: Record<string, unknown>,
+): { method: string; url: string; rest: Record<string, unknown> } {
   const [method, path] = routes[op];
   const rest = { ...request };
   const url = path.replace(/\{(\w+)\}/g, (_, name: string) => {
@@ -144,7 +149,8 @@ export async function* events(res: Response): AsyncGenerator<{ event: string; da
 export const dataURL = (id: number) => `/api/memory/${id}/data`;
 
 /** Where a picture of a perception is, at most width x height pixels. */
-export const previewURL = (id: number, width: number, height: number) => `/api/memory/${id}/preview?width=${width}&height=${height}`;
+export const previewURL = (id: number, width: number, height: number) =>
+  `/api/memory/${id}/preview?width=${width}&height=${height}`;
 
 export type Memory = Answer<"get">;
 export type Session = Answer<"sessions">["sessions"][number];

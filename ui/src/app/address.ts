@@ -49,7 +49,8 @@ function findPlace(): void {
   const step = () => {
     const now = performance.now();
     if (turn !== placing) return;
-    if (document.documentElement.scrollHeight !== height) [height, grown] = [document.documentElement.scrollHeight, now];
+    if (document.documentElement.scrollHeight !== height)
+      [height, grown] = [document.documentElement.scrollHeight, now];
     const reached = y <= height - innerHeight;
     if (reached || now > until) scrollTo(0, y);
     if (y > 0 && now < until && !(reached && now - grown > steady)) requestAnimationFrame(step);
@@ -57,13 +58,18 @@ function findPlace(): void {
   requestAnimationFrame(step);
 }
 
-for (const name of ["wheel", "touchstart", "pointerdown", "keydown"]) addEventListener(name, () => placing++, { passive: true });
+for (const name of ["wheel", "touchstart", "pointerdown", "keydown"])
+  addEventListener(name, () => placing++, { passive: true });
 
 let resting = 0;
-addEventListener("scroll", () => {
-  clearTimeout(resting);
-  resting = window.setTimeout(keepPlace, 150);
-}, { passive: true });
+addEventListener(
+  "scroll",
+  () => {
+    clearTimeout(resting);
+    resting = window.setTimeout(keepPlace, 150);
+  },
+  { passive: true },
+);
 
 /** Goes to another address of the dashboard. */
 export function go(to: string, how: "push" | "replace" = "push"): void {

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import type { Memory } from "../api/client";
 import { at, differences, equality, lived, merged, objectOf, ofTask, taskOf, values } from "./context";
 
-const fact = (context: unknown, rest: object = {}) => ({ type: "fact", status: "active", context, ...rest }) as unknown as Memory;
+const fact = (context: unknown, rest: object = {}) =>
+  ({ type: "fact", status: "active", context, ...rest }) as unknown as Memory;
 
 test("the value at a path", () => {
   const context = { task: { name: "polish" }, list: [{ a: 1 }] };
@@ -24,7 +25,15 @@ test("a context over another, section by section", () => {
 
 test("the values of a context by path", () => {
   const got = values({ a: { b: "x", c: 1.5 }, list: [1, 2], none: null, empty: {}, gone: undefined });
-  assert.deepEqual([...got], [["a.b", "x"], ["a.c", "1.5"], ["list", "[1,2]"], ["none", "null"]]);
+  assert.deepEqual(
+    [...got],
+    [
+      ["a.b", "x"],
+      ["a.c", "1.5"],
+      ["list", "[1,2]"],
+      ["none", "null"],
+    ],
+  );
 });
 
 test("what facts say goes before what was planned", () => {
@@ -35,18 +44,40 @@ test("what facts say goes before what was planned", () => {
     fact({ params: { force: 98 } }, { type: "perception" }),
   ];
   const got = lived({ params: { force: 8, speed: 2 } }, memories);
-  assert.deepEqual([...got], [["params.force", "10, 12"], ["params.speed", "2"]]);
+  assert.deepEqual(
+    [...got],
+    [
+      ["params.force", "10, 12"],
+      ["params.speed", "2"],
+    ],
+  );
 });
 
 test("at most four values of a path are named", () => {
-  const got = lived({}, [1, 2, 3, 4, 5].map((n) => fact({ n })));
+  const got = lived(
+    {},
+    [1, 2, 3, 4, 5].map((n) => fact({ n })),
+  );
   assert.equal(got.get("n"), "1, 2, 3, 4, …");
 });
 
 test("the differences of contexts, parameters first", () => {
-  const a = new Map([["light", "day"], ["params.force", "8"], ["same", "1"], ["only", "a"]]);
-  const b = new Map([["light", "night"], ["params.force", "9"], ["same", "1"]]);
-  assert.deepEqual(differences(a, b), [["params.force", "8", "9"], ["light", "day", "night"], ["only", "a", ""]]);
+  const a = new Map([
+    ["light", "day"],
+    ["params.force", "8"],
+    ["same", "1"],
+    ["only", "a"],
+  ]);
+  const b = new Map([
+    ["light", "night"],
+    ["params.force", "9"],
+    ["same", "1"],
+  ]);
+  assert.deepEqual(differences(a, b), [
+    ["params.force", "8", "9"],
+    ["light", "day", "night"],
+    ["only", "a", ""],
+  ]);
 });
 
 test("equality counts neither parameters nor places nor results", () => {

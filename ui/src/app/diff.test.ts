@@ -23,5 +23,8 @@ test("each character of Han is a word", () => {
 
 test("long texts are not compared", () => {
   const [a, b] = ["x ".repeat(600), "y ".repeat(600)];
-  assert.deepEqual(diff(a, b), [{ text: a, side: -1 }, { text: b, side: 1 }]);
+  assert.deepEqual(diff(a, b), [
+    { text: a, side: -1 },
+    { text: b, side: 1 },
+  ]);
 });

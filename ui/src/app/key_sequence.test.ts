@@ -15,7 +15,15 @@ function type(keys: string, taken = ""): string[] {
 }
 
 test("g and a letter open a view", () => {
-  assert.deepEqual(type("ghgigsgpgegmgd"), ["/", "/incidents", "/search", "/perceptions", "/sessions", "/map", "/doctor"]);
+  assert.deepEqual(type("ghgigsgpgegmgd"), [
+    "/",
+    "/incidents",
+    "/search",
+    "/perceptions",
+    "/sessions",
+    "/map",
+    "/doctor",
+  ]);
   assert.deepEqual(type("h"), [], "a letter alone opens nothing");
   assert.deepEqual(type("gxh"), [], "another key ends the sequence");
   assert.deepEqual(type("ggh"), [], "so does a second g");

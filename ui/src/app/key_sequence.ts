@@ -12,7 +12,9 @@ const places: Record<string, string> = {
 
 type Act = { kind: "go"; to: string } | { kind: "search" } | { kind: "keys" } | { kind: "walk"; step: 1 | -1 };
 
-/** What a key does after a prefix, and the prefix for the key that follows. A key that a view has taken is the view's. */
+/**
+ * What a key does after a prefix, and the prefix for the key that follows. A key that a view has taken is the view's.
+ */
 export function press(prefix: string, key: string, taken: boolean): { act?: Act; next: "" | "g" } {
   return { act: actOf(prefix, key, taken), next: key === "g" && prefix !== "g" ? "g" : "" };
 }

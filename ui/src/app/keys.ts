@@ -17,7 +17,9 @@ export function typing(e: KeyboardEvent): boolean {
 
 /** Goes to the next title of the lists of a page, or to the one before. */
 export function walk(step: number): void {
-  const titles = [...document.querySelectorAll<HTMLElement>("#main a.row-title, #main .incident-groups a")].filter((e) => e.checkVisibility());
+  const titles = [...document.querySelectorAll<HTMLElement>("#main a.row-title, #main .incident-groups a")].filter(
+    (e) => e.checkVisibility(),
+  );
   const at = titles.indexOf(document.activeElement as HTMLElement);
   const next = titles[Math.min(Math.max(at + step, 0), titles.length - 1)];
   next?.focus();
@@ -42,7 +44,11 @@ export function searchShown(): void {
 document.addEventListener("keydown", (e) => {
   if (e.metaKey || e.ctrlKey || e.altKey || typing(e) || document.querySelector("dialog[open]")) return;
 
-  const { act, next } = press(prefix, e.key, [...own].some((keys) => keys[e.key]));
+  const { act, next } = press(
+    prefix,
+    e.key,
+    [...own].some((keys) => keys[e.key]),
+  );
   prefix = next;
   if (!act) return;
 
@@ -56,11 +62,15 @@ document.addEventListener("keydown", (e) => {
 /** Keys of the views that are shown. */
 const own = new Set<Record<string, () => void>>();
 
-/** Keys of a view: name of the key -> what it does. They rest while something is typed. They hold as soon as the view is shown. */
+/**
+ * Keys of a view: name of the key -> what it does. They rest while something is typed. They hold as soon as the view
+ * is shown.
+ */
 export function useKeys(keys: Record<string, () => void>): void {
   useLayoutEffect(() => {
     const press = (e: KeyboardEvent) => {
-      if (e.metaKey || e.ctrlKey || e.altKey || typing(e) || prefix === "g" || document.querySelector("dialog[open]")) return;
+      if (e.metaKey || e.ctrlKey || e.altKey || typing(e) || prefix === "g" || document.querySelector("dialog[open]"))
+        return;
       const f = keys[e.key];
       if (!f) return;
       e.preventDefault();

@@ -31,9 +31,15 @@ export function useMoment(): Moment {
   const view = useSignal<Stretch | undefined>(first.zoom);
   useEffect(() => {
     const path = route.peek().path;
-    const mine = () => ({ at: cursor.peek() === undefined ? undefined : exact(cursor.peek()!), zoom: view.peek()?.map(exact).join(",") });
+    const mine = () => ({
+      at: cursor.peek() === undefined ? undefined : exact(cursor.peek()!),
+      zoom: view.peek()?.map(exact).join(","),
+    });
     let timer = 0;
-    let written: string | undefined = JSON.stringify({ at: route.peek().query.get("at") ?? undefined, zoom: route.peek().query.get("zoom") ?? undefined });
+    let written: string | undefined = JSON.stringify({
+      at: route.peek().query.get("at") ?? undefined,
+      zoom: route.peek().query.get("zoom") ?? undefined,
+    });
     const out = effect(() => {
       void cursor.value;
       void view.value;

@@ -1,6 +1,22 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
-import { ago, bytes, date, day, duration, lang, minute, moment, number, ordinal, percent, significant, simulated, span, texts } from "./text";
+import {
+  ago,
+  bytes,
+  date,
+  day,
+  duration,
+  lang,
+  minute,
+  moment,
+  number,
+  ordinal,
+  percent,
+  significant,
+  simulated,
+  span,
+  texts,
+} from "./text";
 
 afterEach(() => (lang.value = "en"));
 
@@ -132,25 +148,31 @@ test("dates", () => {
 
 test("how long ago", () => {
   minute.value = Date.UTC(2026, 2, 4, 12);
-  table((seconds: number) => ago(new Date(minute.value - seconds * 1000)), [
-    [20, "now"],
-    [60, "1 minute ago"],
-    [7200, "2 hours ago"],
-    [86400, "yesterday"],
-    [3 * 86400, "3 days ago"],
-    [70 * 86400, "2 months ago"],
-    [800 * 86400, "2 years ago"],
-    [-7200, "in 2 hours"],
-  ]);
+  table(
+    (seconds: number) => ago(new Date(minute.value - seconds * 1000)),
+    [
+      [20, "now"],
+      [60, "1 minute ago"],
+      [7200, "2 hours ago"],
+      [86400, "yesterday"],
+      [3 * 86400, "3 days ago"],
+      [70 * 86400, "2 months ago"],
+      [800 * 86400, "2 years ago"],
+      [-7200, "in 2 hours"],
+    ],
+  );
 });
 
 test("how long ago, where it rounds to the next unit", () => {
   minute.value = Date.UTC(2026, 2, 4, 12);
-  table((seconds: number) => ago(new Date(minute.value - seconds * 1000)), [
-    [3599, "1 hour ago"],
-    [86399, "yesterday"],
-    [360 * 86400, "last year"],
-  ]);
+  table(
+    (seconds: number) => ago(new Date(minute.value - seconds * 1000)),
+    [
+      [3599, "1 hour ago"],
+      [86399, "yesterday"],
+      [360 * 86400, "last year"],
+    ],
+  );
 });
 
 test("texts fill in their values and follow the language", () => {

@@ -89,9 +89,17 @@ export function day(time: string | Date): string {
 type Unit = "year" | "month" | "day" | "hour" | "minute";
 
 /** Units of time with their lengths in seconds. */
-const spans: [Unit, number][] = [["year", 31557600], ["month", 2629800], ["day", 86400], ["hour", 3600], ["minute", 60]];
+const spans: [Unit, number][] = [
+  ["year", 31557600],
+  ["month", 2629800],
+  ["day", 86400],
+  ["hour", 3600],
+  ["minute", 60],
+];
 
-/** The largest unit that a time fills, once it is rounded to the next smaller unit: 3599 s are an hour, not 60 minutes. */
+/**
+ * The largest unit that a time fills, once it is rounded to the next smaller unit: 3599 s are an hour, not 60 minutes.
+ */
 function largestUnit(seconds: number, units: [Unit, number][]): [Unit, number] | undefined {
   return units.find(([, length], i) => {
     const smaller = units[i + 1]?.[1] ?? 1;
@@ -111,7 +119,9 @@ export function ago(time: string | Date): string {
 /** A time that has passed, in the largest whole unit: 6 days. Nothing for less than a minute. */
 export function span(seconds: number): string {
   const [unit, length] = largestUnit(seconds, spans.slice(2)) ?? [];
-  return unit ? numberFormat({ style: "unit", unit, unitDisplay: "long", maximumFractionDigits: 0 }).format(seconds / length!) : "";
+  return unit
+    ? numberFormat({ style: "unit", unit, unitDisplay: "long", maximumFractionDigits: 0 }).format(seconds / length!)
+    : "";
 }
 
 const ordinals = new Intl.PluralRules("en", { type: "ordinal" });

@@ -10,7 +10,8 @@ test("hidden characters are shown as code points", () => {
 });
 
 test("what has a glyph or a place stays", () => {
-  for (const text of ["two\nlines\tand a tab", "👩\u200d🚀", "می\u200cخواهم", "❤\ufe0f", "葛\u{e0100}"]) assert.equal(visible(text), text);
+  for (const text of ["two\nlines\tand a tab", "👩\u200d🚀", "می\u200cخواهم", "❤\ufe0f", "葛\u{e0100}"])
+    assert.equal(visible(text), text);
 });
 
 test("joiners and variants that join nothing are shown", () => {

@@ -4,8 +4,14 @@ import { between, date } from "./between";
 
 // The tests run in UTC.
 test("dates are whole days", () => {
-  assert.deepEqual(between("2026-03-01", "2026-03-02"), { after: "2026-03-01T00:00:00.000Z", before: "2026-03-03T00:00:00.000Z" });
-  assert.deepEqual(between("2026-02-28T15:00:00Z", "2024-02-28"), { after: "2026-02-28T00:00:00.000Z", before: "2024-02-29T00:00:00.000Z" });
+  assert.deepEqual(between("2026-03-01", "2026-03-02"), {
+    after: "2026-03-01T00:00:00.000Z",
+    before: "2026-03-03T00:00:00.000Z",
+  });
+  assert.deepEqual(between("2026-02-28T15:00:00Z", "2024-02-28"), {
+    after: "2026-02-28T00:00:00.000Z",
+    before: "2024-02-29T00:00:00.000Z",
+  });
 });
 
 test("an age counts back from the full hour", () => {

@@ -1,6 +1,7 @@
 // A stretch of time in an address: an age such as 7d, or dates.
 
-export const date = (text = "") => (/^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(Date.parse(text.slice(0, 10))) ? text.slice(0, 10) : "");
+export const date = (text = "") =>
+  /^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(Date.parse(text.slice(0, 10))) ? text.slice(0, 10) : "";
 
 export const hour = 3600e3;
 
@@ -14,7 +15,11 @@ export function between(after?: string, before?: string): { after?: string; befo
   };
   return {
     // Whole hours, so that the question stays the same while the page is shown.
-    after: n ? new Date(Math.floor((Date.now() - Number(n) * (unit === "d" ? 24 : 1) * hour) / hour) * hour).toISOString() : date(after) ? day(date(after), 0) : undefined,
+    after: n
+      ? new Date(Math.floor((Date.now() - Number(n) * (unit === "d" ? 24 : 1) * hour) / hour) * hour).toISOString()
+      : date(after)
+        ? day(date(after), 0)
+        : undefined,
     before: date(before) ? day(date(before), 1) : undefined,
   };
 }

@@ -4,7 +4,10 @@ import { lines, parsed } from "./bytes_lines";
 
 test("offset, bytes and ASCII of a line", () => {
   const data = Uint8Array.from([0x41, 0x42, 0, 0x7e, 0x7f, 0xff, 0x20, 0x31, 0x32]);
-  assert.equal(lines(data, 0x1f0, 8), "000001f0  41 42 00 7e 7f ff 20 31  AB·~·· 1\n000001f8  32                       2");
+  assert.equal(
+    lines(data, 0x1f0, 8),
+    "000001f0  41 42 00 7e 7f ff 20 31  AB·~·· 1\n000001f8  32                       2",
+  );
 });
 
 test("eight bytes stand apart", () => {

@@ -3,7 +3,10 @@ import { test } from "node:test";
 import { markedParts } from "./marked";
 
 /** A text with its marked parts in brackets. */
-const shown = (text: string, words: string) => markedParts(text, words).map((part, i) => (i % 2 ? `[${part}]` : part)).join("");
+const shown = (text: string, words: string) =>
+  markedParts(text, words)
+    .map((part, i) => (i % 2 ? `[${part}]` : part))
+    .join("");
 
 test("words and their beginnings are marked", () => {
   assert.equal(shown("Wet glass slipped", "wet slip"), "[Wet] glass [slipped]");

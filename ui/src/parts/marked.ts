@@ -2,7 +2,10 @@
 
 const han = /\p{Script=Han}/u;
 
-/** The parts of a text between and at the words of a question, in turns: those with an odd index are words, also as beginnings. */
+/**
+ * The parts of a text between and at the words of a question, in turns: those with an odd index are words, also as
+ * beginnings.
+ */
 export function markedParts(text: string, words: string): string[] {
   const parts = words.match(/[\p{L}\p{N}_.]+/gu)?.filter((w) => w.length > 1 || han.test(w));
   if (!parts?.length) return [text];

@@ -1,28 +1,56 @@
 import assert from "node:assert/strict";
 import { signal } from "@preact/signals";
 import { test } from "node:test";
-import { axisText, bucket, cursorOf, groups, instant, nearest, reading, span, valueAt, within, type Channel, type Samples, type Stretch } from "./perception_samples";
+import {
+  axisText,
+  bucket,
+  cursorOf,
+  groups,
+  instant,
+  nearest,
+  reading,
+  span,
+  valueAt,
+  within,
+  type Channel,
+  type Samples,
+  type Stretch,
+} from "./perception_samples";
 
 const channel = (name: string, unit?: string): Channel => ({ name, unit }) as Channel;
-const samples = (time: number[], rest: object = {}) => ({ kind: "trace", time, time_unit: "s", ...rest }) as unknown as Samples;
+const samples = (time: number[], rest: object = {}) =>
+  ({ kind: "trace", time, time_unit: "s", ...rest }) as unknown as Samples;
 
 test("channels are grouped by what they measure and by unit", () => {
   const got = groups([channel("fx", "N"), channel("tx", "N·m"), channel("fy", "N"), channel("temperature", "°C")]);
   assert.deepEqual(
     got.map((g) => [g.quantity, g.unit, g.channels.map((c) => c.channel.name)]),
-    [["force", "N", ["fx", "fy"]], ["torque", "N·m", ["tx"]], [undefined, "°C", ["temperature"]]],
+    [
+      ["force", "N", ["fx", "fy"]],
+      ["torque", "N·m", ["tx"]],
+      [undefined, "°C", ["temperature"]],
+    ],
   );
 });
 
 test("a panel begins with the colour after those of the panel before", () => {
   const got = groups([channel("fx", "N"), channel("fy", "N"), channel("tx", "N·m")]);
-  assert.deepEqual(got.map((g) => g.channels.map((c) => c.colour)), [["c1", "c2"], ["c3"]]);
+  assert.deepEqual(
+    got.map((g) => g.channels.map((c) => c.colour)),
+    [["c1", "c2"], ["c3"]],
+  );
 });
 
 test("more channels than colours are shared out evenly", () => {
   const got = groups(Array.from({ length: 14 }, (_, i) => channel(`joint_${i}`, "rad")));
-  assert.deepEqual(got.map((g) => g.channels.length), [5, 5, 4]);
-  assert.deepEqual(got.map((g) => g.channels[0]!.colour), ["c1", "c1", "c1"]);
+  assert.deepEqual(
+    got.map((g) => g.channels.length),
+    [5, 5, 4],
+  );
+  assert.deepEqual(
+    got.map((g) => g.channels[0]!.colour),
+    ["c1", "c1", "c1"],
+  );
 });
 
 test("the name of a channel tells what it measures, where its unit does not", () => {
@@ -44,7 +72,14 @@ test("nanometres are no torque, and millinewton metres are", () => {
 
 test("the nearest sample", () => {
   const time = [0, 1, 2, 4];
-  const cases: [t: number, want: number][] = [[-5, 0], [0.4, 0], [0.6, 1], [2.9, 2], [3.1, 3], [99, 3]];
+  const cases: [t: number, want: number][] = [
+    [-5, 0],
+    [0.4, 0],
+    [0.6, 1],
+    [2.9, 2],
+    [3.1, 3],
+    [99, 3],
+  ];
   for (const [t, want] of cases) assert.equal(nearest(time, t), want, `of ${t}`);
   assert.equal(nearest(time, 0.5), 1, "half way the later");
   assert.equal(nearest([], 1), 0);
@@ -52,7 +87,14 @@ test("the nearest sample", () => {
 
 test("the bucket that holds a time", () => {
   const time = [0, 10, 20];
-  const cases: [t: number, want: number][] = [[-1, 0], [0, 0], [9, 0], [10, 1], [19, 1], [25, 2]];
+  const cases: [t: number, want: number][] = [
+    [-1, 0],
+    [0, 0],
+    [9, 0],
+    [10, 1],
+    [19, 1],
+    [25, 2],
+  ];
   for (const [t, want] of cases) assert.equal(bucket(time, t), want, `of ${t}`);
 });
 
@@ -117,7 +159,10 @@ test("the value of a channel at a time", () => {
 
 test("a time lies within the samples or one step beside them", () => {
   const of = samples([10, 11, 12]);
-  assert.deepEqual([8.9, 9, 12.9, 13, 13.1].map((at) => within(of, at)), [false, true, true, true, false]);
+  assert.deepEqual(
+    [8.9, 9, 12.9, 13, 13.1].map((at) => within(of, at)),
+    [false, true, true, true, false],
+  );
 });
 
 test("a cursor of a perception that starts elsewhere", () => {

@@ -22,21 +22,28 @@ export interface Cursor {
 export type Stretch = [from: number, to: number];
 
 /** A cursor over one perception, of signals that start elsewhere. */
-export function cursorOf(signal: Signal<number | undefined>, start: number, view?: Signal<Stretch | undefined>): Cursor {
+export function cursorOf(
+  signal: Signal<number | undefined>,
+  start: number,
+  view?: Signal<Stretch | undefined>,
+): Cursor {
   const shared = view && {
     get view() {
       return view.value ? ([view.value[0] - start, view.value[1] - start] as Stretch) : null;
     },
     setView: (v: Stretch | undefined) => void (view.value = v && [v[0] + start, v[1] + start]),
   };
-  return Object.defineProperties({
-    get at() {
-      return signal.value === undefined ? undefined : signal.value - start;
-    },
-    move(time) {
-      signal.value = time === undefined ? undefined : time + start;
-    },
-  } as Cursor, Object.getOwnPropertyDescriptors(shared ?? {}));
+  return Object.defineProperties(
+    {
+      get at() {
+        return signal.value === undefined ? undefined : signal.value - start;
+      },
+      move(time) {
+        signal.value = time === undefined ? undefined : time + start;
+      },
+    } as Cursor,
+    Object.getOwnPropertyDescriptors(shared ?? {}),
+  );
 }
 
 /** What is shown of a plot, in its own time: the shared stretch where it meets the plot, else its own. */
@@ -78,11 +85,13 @@ export function groups(channels: Channel[]): Group[] {
     const panels = Math.ceil(alike.length / colours.length);
     const each = Math.ceil(alike.length / panels);
     for (let i = 0; i < alike.length; i += each) {
-      const first = out.length === 0 || panels > 1 ? 0 : (out.at(-1)!.channels.length % colours.length);
+      const first = out.length === 0 || panels > 1 ? 0 : out.at(-1)!.channels.length % colours.length;
       out.push({
         quantity: quantity(alike[0]!),
         unit: alike[0]!.unit ?? "",
-        channels: alike.slice(i, i + each).map((channel, k) => ({ channel, colour: colours[(first + k) % colours.length]! })),
+        channels: alike
+          .slice(i, i + each)
+          .map((channel, k) => ({ channel, colour: colours[(first + k) % colours.length]! })),
       });
     }
   }
@@ -123,7 +132,9 @@ export function reading(v: number | null | undefined): string {
   if (v === null || v === undefined) return "–";
   const size = Math.abs(v);
   if (size !== 0 && (size < 1e-4 || size >= 1e7)) return v.toExponential(2).replaceAll("-", "−");
-  return numberFormat({ maximumSignificantDigits: 4, useGrouping: size >= 10_000 }).format(v).replace("-", "−");
+  return numberFormat({ maximumSignificantDigits: 4, useGrouping: size >= 10_000 })
+    .format(v)
+    .replace("-", "−");
 }
 
 /** A time as 2:05.5, rounded before it is divided, so that no 60 seconds are left. */
@@ -146,7 +157,12 @@ export async function csv(id: number, from?: number, to?: number): Promise<strin
   const s = await call("samples", { memory_id: id, from, to, points: 200_000 });
   const columns = (s.channels ?? []).flatMap((c): [string, (number | null)[]][] => {
     const name = c.unit ? `${c.name} [${c.unit}]` : c.name;
-    return c.values ? [[name, c.values]] : [[name + " min", c.min ?? []], [name + " max", c.max ?? []]];
+    return c.values
+      ? [[name, c.values]]
+      : [
+          [name + " min", c.min ?? []],
+          [name + " max", c.max ?? []],
+        ];
   });
   const cell = (text: string) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const lines = [[s.time_unit === "s" ? "time [s]" : "sample", ...columns.map(([name]) => name)].map(cell).join(",")];

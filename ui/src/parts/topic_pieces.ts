@@ -10,12 +10,18 @@ export interface Piece {
 }
 
 /** Messages that hold no readings worth a plot: pictures, scans, transforms and texts. */
-const unplotted = /Image|Video|Scan|Cloud|TFMessage|FrameTransform|Diagnostic|(^|[/.])Log$|String|Grid|Map|Marker|Path|Calibration|CameraInfo/;
+const unplotted =
+  /Image|Video|Scan|Cloud|TFMessage|FrameTransform|Diagnostic|(^|[/.])Log$|String|Grid|Map|Marker|Path|Calibration|CameraInfo/;
 
 /** Whether a perception is a segment of a recorded topic whose readings may be plotted. */
 export function plotted(m: Memory): boolean {
   const { topic, schema } = (m.metadata ?? {}) as { topic?: unknown; schema?: unknown };
-  return typeof topic === "string" && !!m.sha256 && (m.media_type ?? "").startsWith("application/vnd.mcap") && !unplotted.test(String(schema ?? ""));
+  return (
+    typeof topic === "string" &&
+    !!m.sha256 &&
+    (m.media_type ?? "").startsWith("application/vnd.mcap") &&
+    !unplotted.test(String(schema ?? ""))
+  );
 }
 
 /** One trace of the pieces that are there, in seconds since base. A hole between them stays a hole. */
@@ -25,7 +31,8 @@ export function merged(pieces: Piece[], got: Map<number, Samples>, base: number)
   const reduced = there.some((p) => got.get(p.id)!.reduced);
   const channels = new Map<string, Channel & { min: (number | null)[]; max: (number | null)[] }>();
   for (const p of there) {
-    for (const c of got.get(p.id)!.channels!) if (!channels.has(c.name)) channels.set(c.name, { name: c.name, unit: c.unit, min: [], max: [] });
+    for (const c of got.get(p.id)!.channels!)
+      if (!channels.has(c.name)) channels.set(c.name, { name: c.name, unit: c.unit, min: [], max: [] });
   }
   const time: number[] = [];
   let [total, end] = [0, -Infinity];
@@ -57,6 +64,8 @@ export function merged(pieces: Piece[], got: Map<number, Samples>, base: number)
     time,
     time_unit: "s",
     duration_s: Math.max(0, end),
-    channels: [...channels.values()].map(({ min, max, ...c }) => (reduced ? { ...c, min, max } : { ...c, values: min })),
+    channels: [...channels.values()].map(({ min, max, ...c }) =>
+      reduced ? { ...c, min, max } : { ...c, values: min },
+    ),
   };
 }

@@ -46,7 +46,15 @@ test("a zoom has bounds", () => {
 });
 
 test("decimals that tell the multiples of a step apart", () => {
-  const cases: [step: number, want: number][] = [[100, 0], [1, 0], [0.5, 1], [0.1, 1], [0.02, 2], [0.001, 3], [1e-20, 12]];
+  const cases: [step: number, want: number][] = [
+    [100, 0],
+    [1, 0],
+    [0.5, 1],
+    [0.1, 1],
+    [0.02, 2],
+    [0.001, 3],
+    [1e-20, 12],
+  ];
   for (const [step, want] of cases) assert.equal(digits(step), want, `of ${step}`);
 });
 

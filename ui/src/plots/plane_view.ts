@@ -40,7 +40,10 @@ export function fit(box: Box, frame: Frame): View {
   const least = Math.max(Math.abs(u), Math.abs(v)) * 1e-9;
   const [width, height] = [box.max[0] - box.min[0], box.max[1] - box.min[1]];
   const alone = Math.max(width, height) <= least;
-  const scale = Math.min((frame.width * (1 - 2 * margin)) / (alone ? 1 : Math.max(width, least)), (frame.height * (1 - 2 * margin)) / (alone ? 1 : Math.max(height, least)));
+  const scale = Math.min(
+    (frame.width * (1 - 2 * margin)) / (alone ? 1 : Math.max(width, least)),
+    (frame.height * (1 - 2 * margin)) / (alone ? 1 : Math.max(height, least)),
+  );
   return { u, v, scale: Number.isFinite(scale) && scale > 0 ? scale : 1 };
 }
 
@@ -59,7 +62,11 @@ export function shown(view: View, frame: Frame): Box {
 export function zoomed(view: View, whole: View, frame: Frame, by: number, x: number, y: number): View {
   const scale = Math.min(Math.max(view.scale * by, whole.scale / 8), whole.scale * 20_000);
   const [u, v] = [toU(view, frame, x), toV(view, frame, y)];
-  return { u: u - (x - frame.left - frame.width / 2) / scale, v: v + (y - frame.top - frame.height / 2) / scale, scale };
+  return {
+    u: u - (x - frame.left - frame.width / 2) / scale,
+    v: v + (y - frame.top - frame.height / 2) / scale,
+    scale,
+  };
 }
 
 /** Decimals that tell multiples of a step apart. */

@@ -3,7 +3,14 @@ import { test } from "node:test";
 import { ramp } from "./ramp";
 
 const hex = (share: number, dark: boolean) =>
-  "#" + ramp(share, dark).map((c) => Math.round(c * 255).toString(16).padStart(2, "0")).join("");
+  "#" +
+  ramp(share, dark)
+    .map((c) =>
+      Math.round(c * 255)
+        .toString(16)
+        .padStart(2, "0"),
+    )
+    .join("");
 
 test("the ends of viridis, without what is like the ground", () => {
   assert.equal(hex(0, false), "#440154", "dark purple on a light ground");

@@ -54,7 +54,16 @@ export interface Extent {
 export function extent(s: Space): Extent {
   const cut = s.kind === "trajectory" ? 0 : 0.003;
   const axes = [spread(s.x, cut), spread(s.y, cut), spread(s.z, cut)] as const;
-  const pick = (f: (a: readonly [number, number]) => number): [number, number, number] => [f(axes[0]), f(axes[1]), f(axes[2])];
+  const pick = (f: (a: readonly [number, number]) => number): [number, number, number] => [
+    f(axes[0]),
+    f(axes[1]),
+    f(axes[2]),
+  ];
   const sides = pick(([a, b]) => b - a);
-  return { middle: pick(([a, b]) => (a + b) / 2), low: pick(([a]) => a), high: pick(([, b]) => b), radius: Math.hypot(...sides) / 2 || 0.5 };
+  return {
+    middle: pick(([a, b]) => (a + b) / 2),
+    low: pick(([a]) => a),
+    high: pick(([, b]) => b),
+    radius: Math.hypot(...sides) / 2 || 0.5,
+  };
 }

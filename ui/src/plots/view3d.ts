@@ -2,7 +2,27 @@
 // first is shown. x, y and z are the frame's, z points up. The picture is drawn
 // when something has changed, never by itself.
 
-import { BufferAttribute, BufferGeometry, Color, ColorManagement, Group, Line, LineBasicMaterial, LinearSRGBColorSpace, LineSegments, type Material, type Object3D, PerspectiveCamera, Points, PointsMaterial, Quaternion, Scene, Spherical, Vector3, WebGLRenderer } from "three";
+import {
+  BufferAttribute,
+  BufferGeometry,
+  Color,
+  ColorManagement,
+  Group,
+  Line,
+  LineBasicMaterial,
+  LinearSRGBColorSpace,
+  LineSegments,
+  type Material,
+  type Object3D,
+  PerspectiveCamera,
+  Points,
+  PointsMaterial,
+  Quaternion,
+  Scene,
+  Spherical,
+  Vector3,
+  WebGLRenderer,
+} from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { ramp } from "./ramp";
 import { coloured, extent, type Colouring, type Extent, type Space } from "./space";
@@ -106,7 +126,11 @@ export function view3d(el: HTMLElement, o: Options): View3D {
     content = new Group();
     tags.clear();
     renderer.setClearColor(new Color(look.ground));
-    content.add(o.space.kind === "trajectory" ? path(o.space, size.middle, by, look, tags, o.labels) : points(o.space, size.middle, by, look));
+    content.add(
+      o.space.kind === "trajectory"
+        ? path(o.space, size.middle, by, look, tags, o.labels)
+        : points(o.space, size.middle, by, look),
+    );
     content.add(floor(size, look, tags, o.labels, o.onGrid));
     scene.add(content);
     draw();
@@ -176,7 +200,9 @@ export function view3d(el: HTMLElement, o: Options): View3D {
 /** The corners of the box around the data, relative to its middle. */
 function corners({ low, high, middle }: Extent): Vector3[] {
   const out: Vector3[] = [];
-  for (const x of [low[0], high[0]]) for (const y of [low[1], high[1]]) for (const z of [low[2], high[2]]) out.push(new Vector3(x - middle[0], y - middle[1], z - middle[2]));
+  for (const x of [low[0], high[0]])
+    for (const y of [low[1], high[1]])
+      for (const z of [low[2], high[2]]) out.push(new Vector3(x - middle[0], y - middle[1], z - middle[2]));
   return out;
 }
 
@@ -206,23 +232,50 @@ function points(s: Space, middle: [number, number, number], by: Colouring, look:
   g.setAttribute("position", positions(s, middle));
   g.setAttribute("color", colours(s, by, look));
   const n = s.x.length;
-  return new Points(g, new PointsMaterial({ size: (n > 20_000 ? 2 : n > 2000 ? 3 : 5) * Math.min(devicePixelRatio, 2), sizeAttenuation: false, vertexColors: true }));
+  return new Points(
+    g,
+    new PointsMaterial({
+      size: (n > 20_000 ? 2 : n > 2000 ? 3 : 5) * Math.min(devicePixelRatio, 2),
+      sizeAttenuation: false,
+      vertexColors: true,
+    }),
+  );
 }
 
 function dots(where: Vector3[], colour: Color[], size: number): Points {
   const g = new BufferGeometry().setFromPoints(where);
   g.setAttribute("color", new BufferAttribute(new Float32Array(colour.flatMap((c) => c.toArray())), 3));
-  return new Points(g, new PointsMaterial({ size: size * Math.min(devicePixelRatio, 2), sizeAttenuation: false, vertexColors: true, depthTest: false }));
+  return new Points(
+    g,
+    new PointsMaterial({
+      size: size * Math.min(devicePixelRatio, 2),
+      sizeAttenuation: false,
+      vertexColors: true,
+      depthTest: false,
+    }),
+  );
 }
 
 /** A path in the colours of time, its ends, and now and then how the body stood. */
-function path(s: Space, middle: [number, number, number], by: Colouring, look: Look, tags: Tags, labels: Labels): Object3D {
+function path(
+  s: Space,
+  middle: [number, number, number],
+  by: Colouring,
+  look: Look,
+  tags: Tags,
+  labels: Labels,
+): Object3D {
   const out = new Group();
   const g = new BufferGeometry();
   g.setAttribute("position", positions(s, middle));
   g.setAttribute("color", colours(s, by, look));
   out.add(new Line(g, new LineBasicMaterial({ vertexColors: true })));
-  out.add(new Points(g, new PointsMaterial({ size: 3 * Math.min(devicePixelRatio, 2), sizeAttenuation: false, vertexColors: true })));
+  out.add(
+    new Points(
+      g,
+      new PointsMaterial({ size: 3 * Math.min(devicePixelRatio, 2), sizeAttenuation: false, vertexColors: true }),
+    ),
+  );
   const last = s.x.length - 1;
   const ends = [at(s, 0, middle), at(s, last, middle)];
   out.add(dots(ends, [new Color(look.start), new Color(look.end)], 9));
@@ -265,15 +318,29 @@ function floor(size: Extent, look: Look, tags: Tags, labels: Labels, onGrid: (si
   const [[x0, x1], [y0, y1]] = [reach(0), reach(1)];
   const foot = (x: number, y: number, z: number) => new Vector3(x - middle[0], y - middle[1], z - middle[2]);
   const ends: Vector3[] = [];
-  for (let i = 0; i <= Math.round((x1 - x0) / side); i++) ends.push(foot(x0 + i * side, y0, level), foot(x0 + i * side, y1, level));
-  for (let i = 0; i <= Math.round((y1 - y0) / side); i++) ends.push(foot(x0, y0 + i * side, level), foot(x1, y0 + i * side, level));
+  for (let i = 0; i <= Math.round((x1 - x0) / side); i++)
+    ends.push(foot(x0 + i * side, y0, level), foot(x0 + i * side, y1, level));
+  for (let i = 0; i <= Math.round((y1 - y0) / side); i++)
+    ends.push(foot(x0, y0 + i * side, level), foot(x1, y0 + i * side, level));
   const line = new Color(look.line);
   const out = new Group();
-  out.add(strokes(ends, ends.map(() => line)));
+  out.add(
+    strokes(
+      ends,
+      ends.map(() => line),
+    ),
+  );
   const origin = far ? foot(x0, y0, level) : foot(0, 0, 0);
-  const arms = [new Vector3(side * 1.5, 0, 0), new Vector3(0, side * 1.5, 0), new Vector3(0, 0, side * 1.5)].map((v) => v.add(origin));
+  const arms = [new Vector3(side * 1.5, 0, 0), new Vector3(0, side * 1.5, 0), new Vector3(0, 0, side * 1.5)].map((v) =>
+    v.add(origin),
+  );
   const paints = look.axes.map((c) => new Color(c));
-  out.add(strokes(arms.flatMap((end) => [origin, end]), paints.flatMap((c) => [c, c])));
+  out.add(
+    strokes(
+      arms.flatMap((end) => [origin, end]),
+      paints.flatMap((c) => [c, c]),
+    ),
+  );
   arms.forEach((end, k) => tags.add([labels.x, labels.y, labels.z][k]!, end, look.axes[k as 0 | 1 | 2]));
   onGrid(side);
   return out;

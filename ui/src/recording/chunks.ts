@@ -22,7 +22,10 @@ export function units(data: Uint8Array): [at: number, head: number][] {
 
 const hex = (v: number) => v.toString(16).padStart(2, "0");
 
-/** Whether a chunk of AV1 begins with a sequence header, perhaps behind a temporal delimiter (AV1 specification, 5.3 and 6.2.2). */
+/**
+ * Whether a chunk of AV1 begins with a sequence header, perhaps behind a temporal delimiter (AV1 specification, 5.3
+ * and 6.2.2).
+ */
 function startsSequence(data: Uint8Array): boolean {
   const type = (at: number) => (data[at]! >> 3) & 15;
   // A delimiter is a header and, if the header says so, a size of 0.
@@ -33,14 +36,18 @@ function startsSequence(data: Uint8Array): boolean {
 /** The codec as WebCodecs names it, and which chunks stand alone. */
 export function parse(recorded: Recorded): { codec: string; chunks: Chunk[] } {
   const format = text(recorded.messages[0]!.value.format).toLowerCase();
-  let codec = { h265: "hev1.1.6.L93.B0", hevc: "hev1.1.6.L93.B0", vp9: "vp09.00.10.08", av1: "av01.0.04M.08" }[format] ?? format;
+  let codec =
+    { h265: "hev1.1.6.L93.B0", hevc: "hev1.1.6.L93.B0", vp9: "vp09.00.10.08", av1: "av01.0.04M.08" }[format] ?? format;
   const chunks = recorded.messages.map(({ time, value }): Chunk => {
     const data = value.data instanceof Uint8Array ? value.data : new Uint8Array();
-    if (format !== "h264" && format !== "h265" && format !== "hevc") return { time, data, key: format === "vp9" ? (data[0]! & 0x04) === 0 : startsSequence(data) };
+    if (format !== "h264" && format !== "h265" && format !== "hevc")
+      return { time, data, key: format === "vp9" ? (data[0]! & 0x04) === 0 : startsSequence(data) };
     const all = units(data);
-    if (format !== "h264") return { time, data, key: all.some(([, head]) => ((head >> 1) & 63) >= 16 && ((head >> 1) & 63) <= 21) };
+    if (format !== "h264")
+      return { time, data, key: all.some(([, head]) => ((head >> 1) & 63) >= 16 && ((head >> 1) & 63) <= 21) };
     const sps = all.find(([, head]) => (head & 31) === 7)?.[0];
-    if (sps !== undefined && codec === format) codec = `avc1.${hex(data[sps + 1]!)}${hex(data[sps + 2]!)}${hex(data[sps + 3]!)}`;
+    if (sps !== undefined && codec === format)
+      codec = `avc1.${hex(data[sps + 1]!)}${hex(data[sps + 2]!)}${hex(data[sps + 3]!)}`;
     return { time, data, key: all.some(([, head]) => (head & 31) === 5) };
   });
   return { codec: codec === "h264" ? "avc1.42E01E" : codec, chunks };

@@ -14,7 +14,11 @@ const transform = (parent: string, child: string, sec: number, translation: numb
   },
 });
 
-const recorded = (topic: string, ...transforms: object[]): Recorded => ({ topic, schema: "tf2_msgs/TFMessage", messages: [{ time: 99, value: { transforms } }] });
+const recorded = (topic: string, ...transforms: object[]): Recorded => ({
+  topic,
+  schema: "tf2_msgs/TFMessage",
+  messages: [{ time: 99, value: { transforms } }],
+});
 
 function near(got: number[], want: number[]): void {
   got.forEach((v, i) => assert.ok(Math.abs(v - want[i]!) < 1e-9, `${got.join()}, not ${want.join()}`));
@@ -23,7 +27,11 @@ function near(got: number[], want: number[]): void {
 
 // A robot drives along x and turns left by 90°; its camera is 1 m ahead of it.
 const frames = framesOf([
-  recorded("/tf", transform("map", "base", 12, [4, 0, 0], [0, 0, half, half]), transform("/map", "/base", 10, [2, 0, 0])),
+  recorded(
+    "/tf",
+    transform("map", "base", 12, [4, 0, 0], [0, 0, half, half]),
+    transform("/map", "/base", 10, [2, 0, 0]),
+  ),
   recorded("/tf_static", transform("base", "camera", 5, [1, 0, 0])),
 ]);
 
@@ -35,9 +43,20 @@ test("transforms by frame, in the order of time", () => {
 });
 
 test("a transform of Foxglove", () => {
-  const value = { timestamp: { sec: 3, nsec: 500_000_000 }, parent_frame_id: "map", child_frame_id: "base", translation: { x: 1 }, rotation: {} };
+  const value = {
+    timestamp: { sec: 3, nsec: 500_000_000 },
+    parent_frame_id: "map",
+    child_frame_id: "base",
+    translation: { x: 1 },
+    rotation: {},
+  };
   const got = framesOf([{ topic: "/tf", schema: "foxglove.FrameTransform", messages: [{ time: 9, value }] }]);
-  assert.deepEqual(got.get("base"), { parent: "map", fixed: false, times: [3.5], poses: [{ position: [1, 0, 0], orientation: [0, 0, 0, 1] }] });
+  assert.deepEqual(got.get("base"), {
+    parent: "map",
+    fixed: false,
+    times: [3.5],
+    poses: [{ position: [1, 0, 0], orientation: [0, 0, 0, 1] }],
+  });
 });
 
 test("the frames up to the root", () => {
@@ -59,7 +78,13 @@ test("before the first transform and after the last", () => {
 });
 
 test("along the shorter arc", () => {
-  const link = framesOf([recorded("/tf", transform("map", "base", 0.5, [0, 0, 0]), transform("map", "base", 1.5, [0, 0, 0], [0, 0, -half, -half]))]).get("base")!;
+  const link = framesOf([
+    recorded(
+      "/tf",
+      transform("map", "base", 0.5, [0, 0, 0]),
+      transform("map", "base", 1.5, [0, 0, 0], [0, 0, -half, -half]),
+    ),
+  ]).get("base")!;
   near([yaw(poseAt(link, 1))], [45]);
 });
 
@@ -68,7 +93,10 @@ test("a frame in another", () => {
   assert.deepEqual(times, [10, 12]);
   near(poses[0]!.position, [3, 0, 0]);
   near(poses[1]!.position, [4, 1, 0]);
-  near(poses.map((p: Pose) => yaw(p)), [0, 90]);
+  near(
+    poses.map((p: Pose) => yaw(p)),
+    [0, 90],
+  );
   const back = motion(frames, "map", "camera", 100)!;
   near(back.poses[0]!.position, [-3, 0, 0]);
   near(back.poses[1]!.position, [-1, 4, 0]);
@@ -79,6 +107,8 @@ test("frames that nothing joins", () => {
 });
 
 test("no more times than are asked for, with the first and the last", () => {
-  const many = framesOf([recorded("/tf", ...Array.from({ length: 11 }, (_, i) => transform("map", "base", i + 1, [i, 0, 0])))]);
+  const many = framesOf([
+    recorded("/tf", ...Array.from({ length: 11 }, (_, i) => transform("map", "base", i + 1, [i, 0, 0]))),
+  ]);
   assert.deepEqual(motion(many, "base", "map", 3)!.times, [1, 6, 11]);
 });

@@ -3,7 +3,12 @@ import { test } from "node:test";
 import { list, object, seconds, text } from "./messages";
 import { rowsOf, tone } from "./rows";
 
-const of = (schema: string, ...values: object[]) => rowsOf({ topic: "/x", schema, messages: values.map((value) => ({ time: 5, value: value as Record<string, unknown> })) });
+const of = (schema: string, ...values: object[]) =>
+  rowsOf({
+    topic: "/x",
+    schema,
+    messages: values.map((value) => ({ time: 5, value: value as Record<string, unknown> })),
+  });
 
 test("fields of a message", () => {
   assert.deepEqual([object(null), object(3), object({ a: 1 })], [{}, {}, { a: 1 }]);
@@ -18,7 +23,18 @@ test("seconds of the clocks of ROS 2, ROS 1 and Foxglove", () => {
 });
 
 test("diagnostics, one row for each status", () => {
-  const status = [{ level: 0, name: "arm", message: "fine", values: [] }, { level: 2, name: "camera", message: "", values: [{ key: "fps", value: "3" }, { key: "lost", value: "9" }] }];
+  const status = [
+    { level: 0, name: "arm", message: "fine", values: [] },
+    {
+      level: 2,
+      name: "camera",
+      message: "",
+      values: [
+        { key: "fps", value: "3" },
+        { key: "lost", value: "9" },
+      ],
+    },
+  ];
   assert.deepEqual(of("diagnostic_msgs/DiagnosticArray", { status }), [
     { time: 5, level: { rank: 0, name: "OK" }, source: "arm", says: "fine" },
     { time: 5, level: { rank: 2, name: "ERROR" }, source: "camera", says: "fps 3; lost 9" },
@@ -35,16 +51,35 @@ test("levels of logs by their schema", () => {
 });
 
 test("a log has its own time, if it names one", () => {
-  const [row] = of("rcl_interfaces/Log", { level: 20, stamp: { sec: 7, nanosec: 0 }, name: "nav", msg: "goal reached" });
+  const [row] = of("rcl_interfaces/Log", {
+    level: 20,
+    stamp: { sec: 7, nanosec: 0 },
+    name: "nav",
+    msg: "goal reached",
+  });
   assert.deepEqual(row, { time: 7, level: { rank: 20, name: "INFO" }, source: "nav", says: "goal reached" });
 });
 
 test("other messages are texts or trees", () => {
   assert.equal(of("std_msgs/String", { data: "hello" })[0]!.says, "hello");
   const value = { n: 3n, big: 2n ** 60n, few: Float64Array.of(1, 2), many: new Uint8Array(1000), deep: { x: [1n] } };
-  assert.deepEqual(of("custom/Odd", value)[0]!.says, { n: 3, big: "1152921504606846976", few: [1, 2], many: "[1,000]", deep: { x: [1] } });
+  assert.deepEqual(of("custom/Odd", value)[0]!.says, {
+    n: 3,
+    big: "1152921504606846976",
+    few: [1, 2],
+    many: "[1,000]",
+    deep: { x: [1] },
+  });
 });
 
 test("the tone of a level", () => {
-  assert.deepEqual(["OK", "WARN", "STALE", "ERROR", "FATAL", "INFO", "7"].map(tone), ["good", "warn", "warn", "bad", "bad", "", ""]);
+  assert.deepEqual(["OK", "WARN", "STALE", "ERROR", "FATAL", "INFO", "7"].map(tone), [
+    "good",
+    "warn",
+    "warn",
+    "bad",
+    "bad",
+    "",
+    "",
+  ]);
 });

@@ -33,7 +33,12 @@ export function rowsOf({ schema, messages }: Recorded): Row[] {
       (Array.isArray(value.status) ? list(value.status) : [value]).map((s) => {
         const rank = Number(s.level);
         const values = list(s.values).map((v) => `${text(v.key)} ${text(v.value)}`);
-        return { time, level: { rank, name: diagnostic[rank] ?? String(rank) }, source: text(s.name), says: [text(s.message), ...values].filter(Boolean).join("; ") };
+        return {
+          time,
+          level: { rank, name: diagnostic[rank] ?? String(rank) },
+          source: text(s.name),
+          says: [text(s.message), ...values].filter(Boolean).join("; "),
+        };
       }),
     );
   }
@@ -41,10 +46,18 @@ export function rowsOf({ schema, messages }: Recorded): Row[] {
     const names = logs[/^\w+/.exec(schema)?.[0]?.replace("foxglove_msgs", "foxglove") ?? ""] ?? {};
     return messages.map(({ time, value }) => {
       const rank = Number(value.level);
-      return { time: seconds(value.stamp) ?? time, level: { rank, name: names[rank] ?? String(rank) }, source: text(value.name), says: text(value.msg) || text(value.message) };
+      return {
+        time: seconds(value.stamp) ?? time,
+        level: { rank, name: names[rank] ?? String(rank) },
+        source: text(value.name),
+        says: text(value.msg) || text(value.message),
+      };
     });
   }
-  return messages.map(({ time, value }) => ({ time, says: typeof value.data === "string" ? value.data : (plain(value) as Fields) }));
+  return messages.map(({ time, value }) => ({
+    time,
+    says: typeof value.data === "string" ? value.data : (plain(value) as Fields),
+  }));
 }
 
 /** A value as JSON has it; long arrays are told by their length. */
@@ -58,4 +71,5 @@ function plain(v: unknown): unknown {
   return v;
 }
 
-export const tone = (name: string) => (/ERROR|FATAL/.test(name) ? "bad" : /WARN|STALE/.test(name) ? "warn" : name === "OK" ? "good" : "");
+export const tone = (name: string) =>
+  /ERROR|FATAL/.test(name) ? "bad" : /WARN|STALE/.test(name) ? "warn" : name === "OK" ? "good" : "";

@@ -53,7 +53,9 @@ function classValue(node: ts.Node): ts.Expression | undefined {
     return value && ts.isJsxExpression(value) ? value.expression : (value as ts.StringLiteral | undefined);
   }
   const assigned = ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.EqualsToken;
-  return assigned && ts.isPropertyAccessExpression(node.left) && node.left.name.text === "className" ? node.right : undefined;
+  return assigned && ts.isPropertyAccessExpression(node.left) && node.left.name.text === "className"
+    ? node.right
+    : undefined;
 }
 
 /** The selector of a call such as querySelector("…"), else "". */

@@ -20,7 +20,10 @@ const first = (rule: Rule) => rule.classes[0];
 
 test("each selector begins with a class", () => {
   const bare = styled.filter((rule) => !/^[a-z]*\.[a-z]/.test(rule.selector));
-  assert.deepEqual(bare.map(({ sheet, selector }) => `${sheet}: ${selector}`), []);
+  assert.deepEqual(
+    bare.map(({ sheet, selector }) => `${sheet}: ${selector}`),
+    [],
+  );
 });
 
 test("each component is in one sheet", () => {

@@ -5,8 +5,17 @@ import { detailOf, nameOf, remedyOf } from "./doctor_names";
 
 afterEach(() => (lang.value = "en"));
 
-const check = { detail: "40 % of 25 recalls found nothing", remedy: "ask in other words", code: "zero_hits", values: ["40", "25"] };
-const skipped = { detail: "not compared: it is still being read", remedy: "run robotmem doctor again", code: "still_loading" };
+const check = {
+  detail: "40 % of 25 recalls found nothing",
+  remedy: "ask in other words",
+  code: "zero_hits",
+  values: ["40", "25"],
+};
+const skipped = {
+  detail: "not compared: it is still being read",
+  remedy: "run robotmem doctor again",
+  code: "still_loading",
+};
 
 test("in English the texts of the node", () => {
   assert.equal(nameOf("tags"), "tags");

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import type { Samples } from "../parts/perception_samples";
 import { onOneGrid, ranked } from "./incident_contrast";
 
-const samples = (time: number[], channels: object[]) => ({ kind: "trace", time, time_unit: "s", channels }) as unknown as Samples;
+const samples = (time: number[], channels: object[]) =>
+  ({ kind: "trace", time, time_unit: "s", channels }) as unknown as Samples;
 const time = [0, 1, 2, 3];
 
 test("the channel whose difference is the most of its noise comes first", () => {
@@ -22,8 +23,14 @@ test("the channel whose difference is the most of its noise comes first", () => 
 });
 
 test("a channel that hardly moves does not win by having no noise", () => {
-  const a = samples(time, [{ name: "still", unit: "N", values: [0, 0, 0, 0] }, { name: "moving", unit: "N", values: [0, 10, 20, 30] }]);
-  const b = samples(time, [{ name: "still", unit: "N", values: [0.001, 0.001, 0.001, 0.001] }, { name: "moving", unit: "N", values: [50, 60, 70, 80] }]);
+  const a = samples(time, [
+    { name: "still", unit: "N", values: [0, 0, 0, 0] },
+    { name: "moving", unit: "N", values: [0, 10, 20, 30] },
+  ]);
+  const b = samples(time, [
+    { name: "still", unit: "N", values: [0.001, 0.001, 0.001, 0.001] },
+    { name: "moving", unit: "N", values: [50, 60, 70, 80] },
+  ]);
   // The range of 80 makes a floor of 0.08: still has 0.001 / 0.08, moving 50 / 10.
   assert.deepEqual(ranked(a, b), ["moving", "still"]);
 });

@@ -11,17 +11,28 @@ const high = (c: Channel) => c.values ?? c.max ?? [];
 export function ranked(a: Samples, b: Samples): string[] {
   const of = (s: Samples, name: string) => s.channels!.find((c) => c.name === name)!;
   const both = (a.channels ?? []).map((c) => c.name).filter((name) => b.channels?.some((c) => c.name === name));
-  const measured = both.map((name) => ({ name, unit: of(a, name).unit ?? "", ...contrast(a, b, of(a, name), of(b, name)) }));
-  // A channel that hardly moves has hardly any noise: among channels of a unit a thousandth of the widest range is none.
+  const measured = both.map((name) => ({
+    name,
+    unit: of(a, name).unit ?? "",
+    ...contrast(a, b, of(a, name), of(b, name)),
+  }));
+  // A channel that hardly moves has hardly any noise: among channels of a unit a thousandth of the widest range is
+  // none.
   const floor = (unit: string) => leastNoise * Math.max(...measured.filter((m) => m.unit === unit).map((m) => m.range));
-  const score = (m: (typeof measured)[number]) => (m.difference === 0 ? 0 : m.difference / Math.max(m.noise, floor(m.unit), Number.MIN_VALUE));
+  const score = (m: (typeof measured)[number]) =>
+    m.difference === 0 ? 0 : m.difference / Math.max(m.noise, floor(m.unit), Number.MIN_VALUE);
   return measured.sort((x, y) => score(y) - score(x)).map((m) => m.name);
 }
 
 const leastNoise = 1e-3;
 
 /** How far two channels are apart on average, what they span, and their noise. */
-function contrast(a: Samples, b: Samples, x: Channel, y: Channel): { difference: number; range: number; noise: number } {
+function contrast(
+  a: Samples,
+  b: Samples,
+  x: Channel,
+  y: Channel,
+): { difference: number; range: number; noise: number } {
   const [ta, tb] = [times(a), times(b)];
   let [sum, n, least, most] = [0, 0, Infinity, -Infinity];
   const step = Math.max(1, Math.floor(ta.length / 400));
@@ -33,7 +44,9 @@ function contrast(a: Samples, b: Samples, x: Channel, y: Channel): { difference:
     least = Math.min(least, v, w);
     most = Math.max(most, v, w);
   }
-  return n === 0 ? { difference: 0, range: 0, noise: 0 } : { difference: sum / n, range: most - least, noise: Math.max(noise(x), noise(y)) };
+  return n === 0
+    ? { difference: 0, range: 0, noise: 0 }
+    : { difference: sum / n, range: most - least, noise: Math.max(noise(x), noise(y)) };
 }
 
 function middle(c: Channel, i: number): number | undefined {
@@ -58,8 +71,16 @@ export function noise(c: Channel): number {
   return steps[steps.length >> 1]! || (steps.find((s) => s > 0) ?? 0) / 2;
 }
 
-/** Both courses over the times of either: a value belongs to the nearest sample of its own trace, and to none beyond its ends. */
-export function onOneGrid(a: Samples, b: Samples, name: string, colours: { a: string; b: string }): { time: number[]; lines: Line[] } {
+/**
+ * Both courses over the times of either: a value belongs to the nearest sample of its own trace, and to none beyond
+ * its ends.
+ */
+export function onOneGrid(
+  a: Samples,
+  b: Samples,
+  name: string,
+  colours: { a: string; b: string },
+): { time: number[]; lines: Line[] } {
   const [ta, tb] = [times(a), times(b)];
   const time = [...new Set([...ta, ...tb])].sort((x, y) => x - y);
   const lines = [
@@ -68,7 +89,8 @@ export function onOneGrid(a: Samples, b: Samples, name: string, colours: { a: st
   ].map(({ of, own, colour }): Line => {
     const c = of.channels!.find((x) => x.name === name)!;
     const [first, last] = span(of);
-    const put = (values: (number | null)[]) => time.map((v) => (v < first || v > last ? null : (values[c.values ? nearest(own, v) : bucket(own, v)] ?? null)));
+    const put = (values: (number | null)[]) =>
+      time.map((v) => (v < first || v > last ? null : (values[c.values ? nearest(own, v) : bucket(own, v)] ?? null)));
     return c.values ? { colour, values: put(c.values) } : { colour, min: put(low(c)), max: put(high(c)) };
   });
   return { time, lines };

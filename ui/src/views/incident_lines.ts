@@ -9,6 +9,11 @@ export const unnumbered = (text: string) => text.replace(/(?<![\p{L}\p{N}_.])(?<
 
 /** The list of the incidents of a robot and task. What has no name cannot be asked for. */
 export function listOf(l: Line): string {
-  const query = new URLSearchParams({ state: "open", collection: l.collection, ...(l.robot ? { robot: l.robot } : {}), ...(l.task ? { task: l.task } : {}) });
+  const query = new URLSearchParams({
+    state: "open",
+    collection: l.collection,
+    ...(l.robot ? { robot: l.robot } : {}),
+    ...(l.task ? { task: l.task } : {}),
+  });
   return `/incidents?${query}`;
 }

@@ -5,9 +5,18 @@ import { holds, ordered, sentence, valueText, verbs, verdict, type Advice, type 
 
 afterEach(() => (lang.value = "en"));
 
-const record = (value: unknown, attempts: number, successes: number, rest: object = {}) => ({ value, attempts, successes, rate: successes / attempts, low: 0, high: successes / attempts, ...rest });
+const record = (value: unknown, attempts: number, successes: number, rest: object = {}) => ({
+  value,
+  attempts,
+  successes,
+  rate: successes / attempts,
+  low: 0,
+  high: successes / attempts,
+  ...rest,
+});
 const parameter = (path: string, values: object[], unit = "") => ({ path, values, unit }) as unknown as Parameter;
-const advice = (parameters: Parameter[], rest: object = {}) => ({ parameters, differs: [], ...rest }) as unknown as Advice;
+const advice = (parameters: Parameter[], rest: object = {}) =>
+  ({ parameters, differs: [], ...rest }) as unknown as Advice;
 const words = { failed: "slipped", worked: "held" };
 
 test("the words of a failure and of a success", () => {
@@ -19,7 +28,8 @@ test("the words of a failure and of a success", () => {
 });
 
 test("a value or a range as text", () => {
-  const text = (r: object, unit = "N") => valueText(parameter("params.force", [], unit), r as Parameter["values"][number]);
+  const text = (r: object, unit = "N") =>
+    valueText(parameter("params.force", [], unit), r as Parameter["values"][number]);
   assert.equal(text({ value: 12.345 }), "12.3 N");
   assert.equal(text({ value: "soft" }), "soft");
   assert.equal(text({ from: 1, to: 2.5 }, ""), "1 … 2.5");
@@ -47,16 +57,29 @@ test("what came of a value, weighted attempts with a decimal", () => {
 });
 
 test("parameters that separate the outcomes come first, those of one value not at all", () => {
-  const [a, b, c] = [parameter("a", [record(1, 1, 1), record(2, 1, 0)]), parameter("b", [record(1, 1, 1), record(2, 1, 0)]), parameter("c", [record(1, 1, 1)])];
+  const [a, b, c] = [
+    parameter("a", [record(1, 1, 1), record(2, 1, 0)]),
+    parameter("b", [record(1, 1, 1), record(2, 1, 0)]),
+    parameter("c", [record(1, 1, 1)]),
+  ];
   assert.deepEqual(ordered(advice([a, b, c], { differs: [{ path: "b" }, { path: "c" }] })), [b, a]);
 });
 
 test("the verdict names the value of this failure and the suggestion", () => {
   const p = parameter("params.force", [record(8, 5, 0), record(10, 4, 1), record(13, 6, 6)], "N");
   const a = advice([p], { suggestion: { parameters: { "params.force": 13 } } });
-  assert.deepEqual(verdict(a, words, { params: { force: "10 N" } }), { path: "params.force", good: "13 N held 6 of 6", bad: "10 N slipped 3 of 4", value: 13 });
+  assert.deepEqual(verdict(a, words, { params: { force: "10 N" } }), {
+    path: "params.force",
+    good: "13 N held 6 of 6",
+    bad: "10 N slipped 3 of 4",
+    value: 13,
+  });
   assert.equal(verdict(a, words)!.bad, "8 N slipped 5 of 5", "else the worst");
-  assert.equal(verdict(a, words, { params: { force: 13 } })!.bad, "8 N slipped 5 of 5", "a value that works did not fail");
+  assert.equal(
+    verdict(a, words, { params: { force: 13 } })!.bad,
+    "8 N slipped 5 of 5",
+    "a value that works did not fail",
+  );
   assert.equal(verdict(advice([p]), words)!.good, undefined, "nothing but a suggestion recommends");
   assert.equal(verdict(advice([]), words), undefined);
   assert.equal(verdict(undefined, words), undefined);

@@ -24,9 +24,11 @@ export interface Verbs {
   worked: string;
 }
 
-export const failures = /\b(slipped|slips|dropped|jammed|stuck|collided|missed|fell|broke|tipped|overshot|stalled|crashed|spilled|lost)\b/i;
+export const failures =
+  /\b(slipped|slips|dropped|jammed|stuck|collided|missed|fell|broke|tipped|overshot|stalled|crashed|spilled|lost)\b/i;
 
-export const successes = /\b(held|holds|grasped|placed|inserted|reached|opened|arrived|docked|delivered|lifted|passed)\b/i;
+export const successes =
+  /\b(held|holds|grasped|placed|inserted|reached|opened|arrived|docked|delivered|lifted|passed)\b/i;
 
 const past: { [word: string]: string } = { slips: "slipped", holds: "held" };
 
@@ -52,7 +54,12 @@ const round = (n: number) => Math.round(n * 10) / 10;
 
 export function sentence(p: Parameter, r: Record, v: Verbs, good = r.rate >= 0.5): string {
   const worked = r.successes ?? 0;
-  return t("of", { value: valueText(p, r), verb: good ? v.worked : v.failed, n: round(good ? worked : r.attempts - worked), all: round(r.attempts) });
+  return t("of", {
+    value: valueText(p, r),
+    verb: good ? v.worked : v.failed,
+    n: round(good ? worked : r.attempts - worked),
+    all: round(r.attempts),
+  });
 }
 
 /** Parameters with more than one value, those that separate the outcomes first. */
@@ -91,5 +98,7 @@ export function holds(r: Record, value: unknown): boolean {
   if (value === undefined) return false;
   if (r.value !== undefined && typeof r.value !== "number") return r.value === value;
   const n = numberOf(value);
-  return r.value !== undefined ? Math.abs((r.value as number) - n) < 1e-9 : r.from !== undefined && r.to !== undefined && n >= r.from && n <= r.to;
+  return r.value !== undefined
+    ? Math.abs((r.value as number) - n) < 1e-9
+    : r.from !== undefined && r.to !== undefined && n >= r.from && n <= r.to;
 }

@@ -6,13 +6,20 @@ import { about, began, robotOf } from "./session_about";
 
 test("a title for many leaves the numbers out in which they differ", () => {
   assert.equal(unnumbered("slipped by 12.5 mm at -3 N"), "slipped by … mm at … N");
-  assert.equal(unnumbered("arm-7 dropped cup_2 after 1,000 s"), "arm-7 dropped cup_2 after … s", "numbers of names stay");
+  assert.equal(
+    unnumbered("arm-7 dropped cup_2 after 1,000 s"),
+    "arm-7 dropped cup_2 after … s",
+    "numbers of names stay",
+  );
   assert.equal(unnumbered("v1.2 of 3"), "v1.2 of …");
   assert.equal(unnumbered("偏差 5 毫米"), "偏差 … 毫米");
 });
 
 test("the incidents of a robot and task", () => {
-  assert.equal(listOf({ collection: "a b", robot: "arm&7", task: "polish" } as Line), "/incidents?state=open&collection=a+b&robot=arm%267&task=polish");
+  assert.equal(
+    listOf({ collection: "a b", robot: "arm&7", task: "polish" } as Line),
+    "/incidents?state=open&collection=a+b&robot=arm%267&task=polish",
+  );
   assert.equal(listOf({ collection: "c" } as Line), "/incidents?state=open&collection=c");
 });
 
@@ -32,7 +39,17 @@ test("the robot and the subject of an episode", () => {
 
 test("the filter of a gallery", () => {
   const of = (query: string) => filterOf(new URLSearchParams(query));
-  assert.deepEqual(of("perception_type=visual&collection=kitchen&outcome=failed&session=s1"), { perception_type: "visual", collection: "kitchen", outcome: "failed", session: "s1" });
-  assert.deepEqual(of("perception_type=smell&collection=&outcome=success"), { perception_type: undefined, collection: undefined, outcome: undefined, session: undefined });
+  assert.deepEqual(of("perception_type=visual&collection=kitchen&outcome=failed&session=s1"), {
+    perception_type: "visual",
+    collection: "kitchen",
+    outcome: "failed",
+    session: "s1",
+  });
+  assert.deepEqual(of("perception_type=smell&collection=&outcome=success"), {
+    perception_type: undefined,
+    collection: undefined,
+    outcome: undefined,
+    session: undefined,
+  });
   assert.deepEqual([filtered(of("")), filtered(of("collection=a"))], [false, true]);
 });

@@ -1,11 +1,36 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PlanePoint } from "../plots/plane_draw";
-import { address, choose, count, depth, extent, onPlane, place, points, question, read, spacesOf, usual, wider, type MapState, type Space } from "./map_query";
+import {
+  address,
+  choose,
+  count,
+  depth,
+  extent,
+  onPlane,
+  place,
+  points,
+  question,
+  read,
+  spacesOf,
+  usual,
+  wider,
+  type MapState,
+  type Space,
+} from "./map_query";
 
 const of = (query: string) => read(new URLSearchParams(query));
 const standard = of("");
-const space = (rest: object = {}) => ({ field: "spatial.position", frame_id: "map", memories: 10, dims: 2, min: [0, 0], max: [4, 2], ...rest }) as unknown as Space;
+const space = (rest: object = {}) =>
+  ({
+    field: "spatial.position",
+    frame_id: "map",
+    memories: 10,
+    dims: 2,
+    min: [0, 0],
+    max: [4, 2],
+    ...rest,
+  }) as unknown as Space;
 
 test("an address names what the map shows", () => {
   const state: MapState = {
@@ -59,25 +84,35 @@ test("coordinates without a frame are asked for by its absence", () => {
   ]);
   assert.deepEqual(question(standard, unnamed, [unnamed]).conditions, [], "where no frame has a name");
   const asked = points({ ...standard, outcome: false, heat: "count" }, unnamed, spaces);
-  assert.equal(asked.context_filter, '{"$and":[{"frame_id":{"$exists":false}},{"spatial.frame_id":{"$exists":false}},{"task.success":false}]}');
+  assert.equal(
+    asked.context_filter,
+    '{"$and":[{"frame_id":{"$exists":false}},{"spatial.frame_id":{"$exists":false}},{"task.success":false}]}',
+  );
   assert.equal(asked.grid, 40);
 });
 
 test("the points of a part", () => {
-  assert.deepEqual(points({ ...standard, type: "fact", collection: "kitchen" }, space(), [space()], { min: [0, 1], max: [2, 3] }), {
-    collection: "kitchen",
-    field: "spatial.position",
-    frame_id: "map",
-    map_id: undefined,
-    type: "fact",
-    min: [0, 1],
-    max: [2, 3],
-  });
+  assert.deepEqual(
+    points({ ...standard, type: "fact", collection: "kitchen" }, space(), [space()], { min: [0, 1], max: [2, 3] }),
+    {
+      collection: "kitchen",
+      field: "spatial.position",
+      frame_id: "map",
+      map_id: undefined,
+      type: "fact",
+      min: [0, 1],
+      max: [2, 3],
+    },
+  );
 });
 
 test("a place of a space", () => {
   assert.deepEqual(place(space(), [1, 2], 3), { field: "spatial.position", target: [1, 2], radius: 3, frame: "map" });
-  assert.deepEqual(place(space({ frame_id: undefined, map_id: "m" }), [1, 2]), { field: "spatial.position", target: [1, 2], map: "m" });
+  assert.deepEqual(place(space({ frame_id: undefined, map_id: "m" }), [1, 2]), {
+    field: "spatial.position",
+    target: [1, 2],
+    map: "m",
+  });
 });
 
 test("a radius that suits a space", () => {
@@ -94,15 +129,40 @@ test("what a plane shows of a space", () => {
 });
 
 test("points on a plane", () => {
-  const answer = { points: [{ memory_id: 1, x: 1, y: 2, z: 3, success: false, summary: "a" }, { memory_id: 2, x: 4, y: 5, summary: "b" }] } as Parameters<typeof onPlane>[0];
-  assert.deepEqual(onPlane(answer, "yz"), [{ id: 1, u: 2, v: 3, depth: 1, good: false, text: "a" }], "what has no height is not seen from the side");
-  assert.deepEqual(onPlane(answer, "xy").map((p) => [p.u, p.v, p.depth]), [[1, 2, 3], [4, 5, undefined]]);
+  const answer = {
+    points: [
+      { memory_id: 1, x: 1, y: 2, z: 3, success: false, summary: "a" },
+      { memory_id: 2, x: 4, y: 5, summary: "b" },
+    ],
+  } as Parameters<typeof onPlane>[0];
+  assert.deepEqual(
+    onPlane(answer, "yz"),
+    [{ id: 1, u: 2, v: 3, depth: 1, good: false, text: "a" }],
+    "what has no height is not seen from the side",
+  );
+  assert.deepEqual(
+    onPlane(answer, "xy").map((p) => [p.u, p.v, p.depth]),
+    [
+      [1, 2, 3],
+      [4, 5, undefined],
+    ],
+  );
 });
 
-const point = (u: number, v: number, good?: boolean, depth?: number): PlanePoint => ({ id: 0, u, v, good, depth, text: "" });
+const point = (u: number, v: number, good?: boolean, depth?: number): PlanePoint => ({
+  id: 0,
+  u,
+  v,
+  good,
+  depth,
+  text: "",
+});
 
 test("points are counted in cells, forty along the longer side", () => {
-  const got = count([point(0, 0, true), point(0.05, 0.09, false), point(0.1, 0), point(4, 2, true)], { min: [0, 0], max: [4, 2] });
+  const got = count([point(0, 0, true), point(0.05, 0.09, false), point(0.1, 0), point(4, 2, true)], {
+    min: [0, 0],
+    max: [4, 2],
+  });
   assert.equal(got.side, 0.1);
   assert.deepEqual(got.cells, [
     { u: 0, v: 0, memories: 2, successes: 1, failures: 1 },

@@ -43,14 +43,22 @@ const stand = (text: string | null): [number, number, number] | undefined => {
   return Number.isFinite(u) && Number.isFinite(v) && span! > 0 && Number.isFinite(span) ? [u!, v!, span!] : undefined;
 };
 
-const oneOf = <T extends string>(text: string | null, values: readonly T[]): T | undefined => values.find((v) => v === text);
+const oneOf = <T extends string>(text: string | null, values: readonly T[]): T | undefined =>
+  values.find((v) => v === text);
 
 export function read(query: URLSearchParams): MapState {
   const field = query.get("field");
   const outcome = query.get("outcome");
   const radius = Number(query.get("radius"));
   return {
-    space: field ? { field, frame_id: query.get("frame") ?? undefined, map_id: query.get("map") ?? undefined, dims: query.get("dims") === "3" ? 3 : 2 } : undefined,
+    space: field
+      ? {
+          field,
+          frame_id: query.get("frame") ?? undefined,
+          map_id: query.get("map") ?? undefined,
+          dims: query.get("dims") === "3" ? 3 : 2,
+        }
+      : undefined,
     axes: oneOf(query.get("axes"), ["xy", "xz", "yz"]) ?? "xy",
     collection: query.get("collection") ?? undefined,
     type: oneOf(query.get("type"), ["fact", "perception"]),
@@ -109,16 +117,31 @@ function unnamed(space: Space, spaces: Space[]): Condition[] {
   const steps = space.field.split(".").slice(0, -1);
   const around = ["", ...steps.map((_, i) => steps.slice(0, i + 1).join(".") + ".")];
   const named = (name: "frame_id" | "map_id") => !space[name] && spaces.some((f) => f.field === space.field && f[name]);
-  return (["frame_id", "map_id"] as const).filter(named).flatMap((name) => around.map((prefix) => ({ path: prefix + name, op: "$exists" as const, value: false })));
+  return (["frame_id", "map_id"] as const)
+    .filter(named)
+    .flatMap((name) => around.map((prefix) => ({ path: prefix + name, op: "$exists" as const, value: false })));
 }
 
 /** The search that shows the same memories, without a place. */
 export function question(s: MapState, space: Space, spaces: Space[]): Question {
-  return { query: "", fields: { ...(s.collection ? { collection: s.collection } : {}), ...(s.type ? { type: s.type } : {}) }, tags: [], outcome: s.outcome, confidence: 0, conditions: unnamed(space, spaces) };
+  return {
+    query: "",
+    fields: { ...(s.collection ? { collection: s.collection } : {}), ...(s.type ? { type: s.type } : {}) },
+    tags: [],
+    outcome: s.outcome,
+    confidence: 0,
+    conditions: unnamed(space, spaces),
+  };
 }
 
 export function place(space: Space, at: number[], radius?: number): Place {
-  return { field: space.field, target: at, ...(radius ? { radius } : {}), ...(space.frame_id ? { frame: space.frame_id } : {}), ...(space.map_id ? { map: space.map_id } : {}) };
+  return {
+    field: space.field,
+    target: at,
+    ...(radius ? { radius } : {}),
+    ...(space.frame_id ? { frame: space.frame_id } : {}),
+    ...(space.map_id ? { map: space.map_id } : {}),
+  };
 }
 
 const heatCells = 40; // along the longer side
@@ -126,7 +149,13 @@ const heatCells = 40; // along the longer side
 export function points(s: MapState, space: Space, spaces: Space[], part?: Box): Request<"places"> {
   const where: Record<string, unknown>[] = unnamed(space, spaces).map((c) => ({ [c.path]: { $exists: false } }));
   if (s.outcome !== undefined) where.push({ "task.success": s.outcome });
-  const r: Request<"places"> = { collection: s.collection, field: space.field, frame_id: space.frame_id, map_id: space.map_id, type: s.type };
+  const r: Request<"places"> = {
+    collection: s.collection,
+    field: space.field,
+    frame_id: space.frame_id,
+    map_id: space.map_id,
+    type: s.type,
+  };
   if (where.length > 0) r.context_filter = JSON.stringify({ $and: where });
   if (s.heat) r.grid = heatCells;
   return part ? { ...r, min: part.min, max: part.max } : r;
@@ -162,7 +191,13 @@ export function count(points: PlanePoint[], box: Box): { side: number; cells: Pl
   if (side > 0) {
     for (const p of points) {
       const [i, j] = [Math.floor((p.u - box.min[0]) / side), Math.floor((p.v - box.min[1]) / side)];
-      const c = cells.get(`${i} ${j}`) ?? { u: box.min[0] + i * side, v: box.min[1] + j * side, memories: 0, successes: 0, failures: 0 };
+      const c = cells.get(`${i} ${j}`) ?? {
+        u: box.min[0] + i * side,
+        v: box.min[1] + j * side,
+        memories: 0,
+        successes: 0,
+        failures: 0,
+      };
       c.memories++;
       if (p.good === true) c.successes++;
       if (p.good === false) c.failures++;

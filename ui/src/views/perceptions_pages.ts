@@ -26,7 +26,11 @@ const outcomePage = 100; // the most that a recall answers
 async function page(f: PerceptionFilter, cursor: string | undefined, signal: AbortSignal): Promise<Page> {
   const { perception_type, collection = "*", session: session_id } = f;
   if (!f.outcome) {
-    const res = await call("list", { type: "perception", perception_type, collection, session_id, limit: size, cursor }, signal);
+    const res = await call(
+      "list",
+      { type: "perception", perception_type, collection, session_id, limit: size, cursor },
+      signal,
+    );
     return { items: res.memories, next: res.next };
   }
   // An episode is answered in the order it was lived, anything else newest first.
@@ -61,7 +65,10 @@ interface Pages {
 
 /** The pages of one filter: hand it another key for another filter. */
 export function usePages(f: PerceptionFilter): Pages {
-  const [state, set] = useState<{ items?: Memory[]; next?: string; error?: Problem; asking: boolean; more: boolean }>({ asking: true, more: true });
+  const [state, set] = useState<{ items?: Memory[]; next?: string; error?: Problem; asking: boolean; more: boolean }>({
+    asking: true,
+    more: true,
+  });
   const now = useRef(state);
   now.current = state;
   const abort = useRef(new AbortController());

@@ -62,12 +62,15 @@ const ops: readonly unknown[] = ["$eq", "$ne", "$gte", "$lte", "$exists"] satisf
 /** The conditions of an address. What is none is left out, since anybody can write an address. */
 function conditionsOf(value: unknown): Condition[] {
   if (!Array.isArray(value)) return [];
-  return (value as (Partial<Condition> | null)[]).filter((c): c is Condition => typeof c?.path === "string" && ops.includes(c.op));
+  return (value as (Partial<Condition> | null)[]).filter(
+    (c): c is Condition => typeof c?.path === "string" && ops.includes(c.op),
+  );
 }
 
 function placeOf(value: unknown): Place | undefined {
   const p = value as Partial<Place> | null | undefined;
-  const located = typeof p?.field === "string" && Array.isArray(p.target) && p.target.every((n) => typeof n === "number");
+  const located =
+    typeof p?.field === "string" && Array.isArray(p.target) && p.target.every((n) => typeof n === "number");
   return located ? (p as Place) : undefined;
 }
 
@@ -102,7 +105,9 @@ const ages: Record<string, number> = { "24h": 24, "7d": 7 * 24, "30d": 30 * 24 }
 
 /** The recall that answers a question; undefined when it narrows nothing. */
 export function recall(q: Question, now: number): Request<"recall"> | undefined {
-  const where: Record<string, unknown>[] = q.conditions.map((c) => ({ [c.path]: c.op === "$eq" ? c.value : { [c.op]: c.value } }));
+  const where: Record<string, unknown>[] = q.conditions.map((c) => ({
+    [c.path]: c.op === "$eq" ? c.value : { [c.op]: c.value },
+  }));
   if (q.outcome !== undefined) where.push({ "task.success": q.outcome });
   const given = Object.fromEntries(Object.entries(q.fields).filter(([, value]) => value)); // undefined would win over "*"
   const r: Request<"recall"> = { collection: "*", min_confidence: q.confidence, ...given };
@@ -115,10 +120,24 @@ export function recall(q: Question, now: number): Request<"recall"> | undefined 
   if (where.length > 1) r.context_filter = { $and: where };
   if (q.place) {
     const { field, target, radius, frame, map } = q.place;
-    r.spatial_sort = { field, target, ...(radius ? { max_distance: radius } : {}), ...(frame ? { frame_id: frame } : {}), ...(map ? { map_id: map } : {}) };
+    r.spatial_sort = {
+      field,
+      target,
+      ...(radius ? { max_distance: radius } : {}),
+      ...(frame ? { frame_id: frame } : {}),
+      ...(map ? { map_id: map } : {}),
+    };
     if (r.query) r.spatial_sort = { ...(r.spatial_sort as object), mode: "fused" } as typeof r.spatial_sort;
   }
-  const narrows = r.query || r.tags || r.after || r.before || r.context_filter || r.spatial_sort || Object.keys(given).length > 0 || q.confidence > 0;
+  const narrows =
+    r.query ||
+    r.tags ||
+    r.after ||
+    r.before ||
+    r.context_filter ||
+    r.spatial_sort ||
+    Object.keys(given).length > 0 ||
+    q.confidence > 0;
   return narrows ? r : undefined;
 }
 
@@ -132,13 +151,21 @@ function instant(text: string, now: number): string | undefined {
   return new Date(Math.floor(now / 60_000) * 60_000 - hours * 3_600_000).toISOString();
 }
 
-export const asMCP = (r: object) => JSON.stringify({ method: "tools/call", params: { name: "recall", arguments: r } }, null, 2);
+export const asMCP = (r: object) =>
+  JSON.stringify({ method: "tools/call", params: { name: "recall", arguments: r } }, null, 2);
 
-export const asCurl = (r: object) => `curl -sS ${location.origin}${outside("/api/recall")} -H 'Content-Type: application/json' -d '${JSON.stringify(r).replaceAll("'", "'\\''")}'`;
+export const asCurl = (r: object) =>
+  `curl -sS ${location.origin}${outside("/api/recall")} -H 'Content-Type: application/json' -d '${JSON.stringify(r).replaceAll("'", "'\\''")}'`;
 
-const goNames: Record<string, string> = { session_id: "SessionID", max_distance: "MaxDistance", frame_id: "FrameID", map_id: "MapID" };
+const goNames: Record<string, string> = {
+  session_id: "SessionID",
+  max_distance: "MaxDistance",
+  frame_id: "FrameID",
+  map_id: "MapID",
+};
 
-const goName = (name: string) => goNames[name] ?? name.replace(/(^|_)(\w)/g, (_, __, letter: string) => letter.toUpperCase());
+const goName = (name: string) =>
+  goNames[name] ?? name.replace(/(^|_)(\w)/g, (_, __, letter: string) => letter.toUpperCase());
 
 /** The call as Go. Pointers and times are spelt so that it compiles with the imports robotmem and time. */
 export function asGo(r: Request<"recall">): string {
@@ -149,11 +176,15 @@ export function asGo(r: Request<"recall">): string {
 function goValue(name: string, value: unknown): string {
   if (name === "context_filter") return "robotmem.Object" + goLiteral(value).replace(/^map\[string\]any/, "");
   if (name === "spatial_sort") {
-    const parts = Object.entries(value as object).map(([n, v]) => `${goName(n)}: ${n === "target" ? "[]float64" + braces(v as number[]) : n === "max_distance" ? `new(float64(${v}))` : JSON.stringify(v)}`);
+    const parts = Object.entries(value as object).map(
+      ([n, v]) =>
+        `${goName(n)}: ${n === "target" ? "[]float64" + braces(v as number[]) : n === "max_distance" ? `new(float64(${v}))` : JSON.stringify(v)}`,
+    );
     return `&robotmem.SpatialSort{${parts.join(", ")}}`;
   }
   if (name === "min_confidence") return `new(float64(${value}))`;
-  if (name === "after" || name === "before") return `new(time.Unix(${Math.floor(Date.parse(value as string) / 1000)}, 0))`;
+  if (name === "after" || name === "before")
+    return `new(time.Unix(${Math.floor(Date.parse(value as string) / 1000)}, 0))`;
   if (Array.isArray(value)) return "[]string" + braces(value);
   return JSON.stringify(value);
 }

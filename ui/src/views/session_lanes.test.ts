@@ -7,12 +7,23 @@ let ids = 0;
 
 /** A memory of a second since 2026. */
 const memory = (second: number, rest: object = {}) =>
-  ({ memory_id: ++ids, type: "perception", observed_at: new Date(Date.UTC(2026, 0) + second * 1000).toISOString(), summary: "", metadata: {}, ...rest }) as unknown as Memory;
+  ({
+    memory_id: ++ids,
+    type: "perception",
+    observed_at: new Date(Date.UTC(2026, 0) + second * 1000).toISOString(),
+    summary: "",
+    metadata: {},
+    ...rest,
+  }) as unknown as Memory;
 const base = Date.UTC(2026, 0) / 1000;
 
 test("the length of a perception", () => {
   const said = (summary: string, rest: object = {}) => lengthOf(memory(0, { summary, ...rest }));
-  assert.equal(said("1,000 samples over 1.00 s", { metadata: { duration_s: 2 } }), 2, "its metadata go before its summary");
+  assert.equal(
+    said("1,000 samples over 1.00 s", { metadata: { duration_s: 2 } }),
+    2,
+    "its metadata go before its summary",
+  );
   assert.equal(said("6-axis wrench, 1,000 samples over 1.50 s"), 1.5);
   assert.equal(said("20 samples over 250 ms"), 0.25);
   assert.equal(said("2,000 messages of a/B on /c over 1,200 min"), 72_000);
@@ -22,31 +33,64 @@ test("the length of a perception", () => {
 });
 
 test("facts first, then the busiest source", () => {
-  const got = lanes([memory(0, { source: "/a" }), memory(1, { source: "/b" }), memory(2, { source: "/b" }), memory(3, { type: "fact" }), memory(4, { perception_type: "visual" })], "Facts");
-  assert.deepEqual(got.map((l) => [l.name, l.items.length]), [["Facts", 1], ["/b", 2], ["/a", 1], ["visual", 1]]);
+  const got = lanes(
+    [
+      memory(0, { source: "/a" }),
+      memory(1, { source: "/b" }),
+      memory(2, { source: "/b" }),
+      memory(3, { type: "fact" }),
+      memory(4, { perception_type: "visual" }),
+    ],
+    "Facts",
+  );
+  assert.deepEqual(
+    got.map((l) => [l.name, l.items.length]),
+    [
+      ["Facts", 1],
+      ["/b", 2],
+      ["/a", 1],
+      ["visual", 1],
+    ],
+  );
 });
 
 test("more than twelve lanes: the last holds the rest", () => {
-  const got = lanes(Array.from({ length: 15 }, (_, i) => memory(i, { source: `/s${i}` })), "Facts");
+  const got = lanes(
+    Array.from({ length: 15 }, (_, i) => memory(i, { source: `/s${i}` })),
+    "Facts",
+  );
   assert.equal(got.length, 12);
   assert.deepEqual([got[11]!.name, got[11]!.items.length], ["+4", 4]);
 });
 
 test("where items begin and end, and how they went", () => {
-  const [item] = lanes([memory(3, { type: "perception", source: "/a", outcome: "failure", metadata: { duration_s: 2 } })], "Facts")[0]!.items;
+  const [item] = lanes(
+    [memory(3, { type: "perception", source: "/a", outcome: "failure", metadata: { duration_s: 2 } })],
+    "Facts",
+  )[0]!.items;
   assert.deepEqual([item!.from - base, item!.to - base, item!.good], [3, 5, false]);
 });
 
 test("from the first moment to the last", () => {
-  assert.deepEqual(span([memory(5), memory(2, { metadata: { duration_s: 9 } })]).map((s) => s - base), [2, 11]);
+  assert.deepEqual(
+    span([memory(5), memory(2, { metadata: { duration_s: 9 } })]).map((s) => s - base),
+    [2, 11],
+  );
   const [from, to] = span([memory(5)]);
   assert.ok(to > from, "never empty");
 });
 
-const recorded = (second: number, topic: string | undefined, count = 100) => memory(second, { metadata: { topic, count }, context: { source: { recording_id: "r" } } });
+const recorded = (second: number, topic: string | undefined, count = 100) =>
+  memory(second, { metadata: { topic, count }, context: { source: { recording_id: "r" } } });
 
 test("what a recording holds of no moment", () => {
-  const [list, fixed, latched, late, odom] = [recorded(0, undefined), recorded(0, "/tf_static"), recorded(1, "/map", 1), recorded(9, "/goal", 1), recorded(0, "/odom")];
+  const [list, fixed, latched, late, odom] = [
+    recorded(0, undefined),
+    recorded(0, "/tf_static"),
+    recorded(1, "/map", 1),
+    recorded(9, "/goal", 1),
+    recorded(0, "/odom"),
+  ];
   const all = [list, fixed, latched, late, odom];
   assert.deepEqual(still(all), [list, fixed, latched]);
   assert.deepEqual(timed(all), [late, odom]);
@@ -101,6 +145,12 @@ test("a mark just before a full minute", () => {
 
 test("one item a pixel pair, a failure before a success", () => {
   const [good, bad, far, outside] = [item(10, true), item(10.4, false), item(50), item(200)];
-  assert.deepEqual(thin([good, bad, far, outside], 0, 100, (s) => s), [bad, far]);
-  assert.deepEqual(thin([bad, good], 0, 100, (s) => s), [bad]);
+  assert.deepEqual(
+    thin([good, bad, far, outside], 0, 100, (s) => s),
+    [bad, far],
+  );
+  assert.deepEqual(
+    thin([bad, good], 0, 100, (s) => s),
+    [bad],
+  );
 });

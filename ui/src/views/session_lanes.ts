@@ -25,8 +25,11 @@ const mostLanes = 12;
 export function lengthOf(m: Memory): number | undefined {
   const length = (m.metadata as { duration_s?: unknown } | undefined)?.duration_s;
   if (typeof length === "number" && length > 0) return length;
-  const told = m.type === "perception" ? /(?: over |^audio\/[\w.+-]+, )([\d,]*\.?\d+) (ms|s|min|h)\b/.exec(m.summary) : null;
-  return told ? Number(told[1]!.replaceAll(",", "")) * { ms: 0.001, s: 1, min: 60, h: 3600 }[told[2] as "ms" | "s" | "min" | "h"] : undefined;
+  const told =
+    m.type === "perception" ? /(?: over |^audio\/[\w.+-]+, )([\d,]*\.?\d+) (ms|s|min|h)\b/.exec(m.summary) : null;
+  return told
+    ? Number(told[1]!.replaceAll(",", "")) * { ms: 0.001, s: 1, min: 60, h: 3600 }[told[2] as "ms" | "s" | "min" | "h"]
+    : undefined;
 }
 
 function item(m: Memory): Item {
@@ -61,7 +64,9 @@ export function still(memories: Memory[]): Memory[] {
   const topics = new Map<string, Memory[]>();
   for (const m of memories) {
     const { topic } = (m.metadata ?? {}) as { topic?: unknown };
-    const { recording_id } = ((m.context as { source?: unknown } | undefined)?.source ?? {}) as { recording_id?: unknown };
+    const { recording_id } = ((m.context as { source?: unknown } | undefined)?.source ?? {}) as {
+      recording_id?: unknown;
+    };
     if (m.type !== "perception" || typeof recording_id !== "string") continue;
     const name = typeof topic === "string" ? topic : "";
     const list = topics.get(name);
@@ -69,11 +74,19 @@ export function still(memories: Memory[]): Memory[] {
     else topics.set(name, [m]);
   }
   const time = (m: Memory) => Date.parse(m.observed_at) / 1000;
-  const one = (list: Memory[]) => list.length === 1 && Number((list[0]!.metadata as { count?: unknown }).count ?? 1) === 1;
-  const moving = [...topics].filter(([name, list]) => name !== "" && !name.endsWith("tf_static") && !one(list)).flatMap(([, list]) => list);
+  const one = (list: Memory[]) =>
+    list.length === 1 && Number((list[0]!.metadata as { count?: unknown }).count ?? 1) === 1;
+  const moving = [...topics]
+    .filter(([name, list]) => name !== "" && !name.endsWith("tf_static") && !one(list))
+    .flatMap(([, list]) => list);
   const began = moving.reduce((t, m) => Math.min(t, time(m)), Infinity);
   if (began === Infinity) return [];
-  return [...topics].filter(([name, list]) => name === "" || name.endsWith("tf_static") || (one(list) && time(list[0]!) <= began + latchedWithin)).flatMap(([, list]) => list);
+  return [...topics]
+    .filter(
+      ([name, list]) =>
+        name === "" || name.endsWith("tf_static") || (one(list) && time(list[0]!) <= began + latchedWithin),
+    )
+    .flatMap(([, list]) => list);
 }
 
 /** What has a place on the axis. */
@@ -111,7 +124,10 @@ export function ticks(from: number, to: number, n: number): number[] {
   const raw = (to - from) / Math.max(n, 1);
   const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400];
   const power = 10 ** Math.floor(Math.log10(raw));
-  const step = raw >= 1 ? (steps.find((s) => s >= raw) ?? Math.ceil(raw / 86400) * 86400) : ([1, 2, 5, 10].find((s) => s * power >= raw) ?? 10) * power;
+  const step =
+    raw >= 1
+      ? (steps.find((s) => s >= raw) ?? Math.ceil(raw / 86400) * 86400)
+      : ([1, 2, 5, 10].find((s) => s * power >= raw) ?? 10) * power;
   if (!(step > 0)) return [];
 
   // Counted, not added up: sums of a decimal fraction drift, and the last mark may be lost. A step below a second

@@ -7,8 +7,23 @@ const base = Date.UTC(2026, 0) / 1000;
 let ids = 0;
 
 const memory = (second: number, rest: object = {}) =>
-  ({ memory_id: ++ids, type: "perception", status: "active", sha256: "x", observed_at: new Date((base + second) * 1000).toISOString(), summary: "6-axis wrench", metadata: {}, ...rest }) as unknown as Memory;
-const trace = (second: number, length?: number, source = "/ft") => memory(second, { source, media_type: "text/csv", perception_type: "tactile", metadata: length === undefined ? {} : { duration_s: length } });
+  ({
+    memory_id: ++ids,
+    type: "perception",
+    status: "active",
+    sha256: "x",
+    observed_at: new Date((base + second) * 1000).toISOString(),
+    summary: "6-axis wrench",
+    metadata: {},
+    ...rest,
+  }) as unknown as Memory;
+const trace = (second: number, length?: number, source = "/ft") =>
+  memory(second, {
+    source,
+    media_type: "text/csv",
+    perception_type: "tactile",
+    metadata: length === undefined ? {} : { duration_s: length },
+  });
 
 test("traces before sounds, pictures, points and what cannot be drawn", () => {
   const ranks = [
@@ -24,10 +39,29 @@ test("traces before sounds, pictures, points and what cannot be drawn", () => {
 });
 
 test("perceptions by their source, in the order of time", () => {
-  const got = streams([trace(5, 1), trace(2), memory(3, { type: "fact" }), memory(1, { media_type: "Image/PNG; x=1", source: "/camera" })]);
+  const got = streams([
+    trace(5, 1),
+    trace(2),
+    memory(3, { type: "fact" }),
+    memory(1, { media_type: "Image/PNG; x=1", source: "/camera" }),
+  ]);
   assert.deepEqual(
-    got.map((s) => [s.name, s.picture, s.shots.map((x) => [x.from - base, x.to === undefined ? undefined : x.to - base])]),
-    [["/ft", false, [[2, undefined], [5, 6]]], ["/camera", true, [[1, undefined]]]],
+    got.map((s) => [
+      s.name,
+      s.picture,
+      s.shots.map((x) => [x.from - base, x.to === undefined ? undefined : x.to - base]),
+    ]),
+    [
+      [
+        "/ft",
+        false,
+        [
+          [2, undefined],
+          [5, 6],
+        ],
+      ],
+      ["/camera", true, [[1, undefined]]],
+    ],
   );
 });
 
@@ -55,7 +89,10 @@ test("streams that cover the moment come first, then by rank and name", () => {
     trace(8, 5, "/b"),
     trace(8, 5, "/a"),
   ]);
-  assert.deepEqual(arranged(all, base + 10).map((s) => s.name), ["/a", "/b", "/camera", "/past"]);
+  assert.deepEqual(
+    arranged(all, base + 10).map((s) => s.name),
+    ["/a", "/b", "/camera", "/past"],
+  );
 });
 
 test("the memory that tells a failure", () => {
@@ -72,7 +109,14 @@ test("the memory that tells a failure", () => {
 
 test("the stretch of the streams that cover a failure, in an episode that is much longer", () => {
   const memories = [memory(0, { type: "fact" }), trace(50, 10), memory(100, { type: "fact" })];
-  assert.deepEqual(around(streams(memories), memories, base + 55)!.map((s) => s - base), [49, 61]);
-  assert.equal(around(streams(memories), [trace(50, 10), memory(75)], base + 55), undefined, "25 s are not three times as long");
+  assert.deepEqual(
+    around(streams(memories), memories, base + 55)!.map((s) => s - base),
+    [49, 61],
+  );
+  assert.equal(
+    around(streams(memories), [trace(50, 10), memory(75)], base + 55),
+    undefined,
+    "25 s are not three times as long",
+  );
   assert.equal(around(streams(memories), memories, base + 70), undefined, "nothing covers it");
 });

@@ -21,11 +21,17 @@ export interface Stream {
 const slack = 0.5; // seconds by which a stream may begin after what it explains
 
 const mediaType = (m: Memory) => (m.media_type ?? "").split(";")[0]!.trim().toLowerCase();
-const isPicture = (m: Memory) => /^image\/(png|jpeg|webp|gif|avif|bmp)$/.test(mediaType(m)) && (m.metadata as { kind?: unknown } | undefined)?.kind !== "depth";
+const isPicture = (m: Memory) =>
+  /^image\/(png|jpeg|webp|gif|avif|bmp)$/.test(mediaType(m)) &&
+  (m.metadata as { kind?: unknown } | undefined)?.kind !== "depth";
 
 /** Traces decide before sounds, pictures and points; what cannot be drawn stands last. */
 export function rank(m: Memory): number {
-  if (/CompressedVideo/.test(String((m.metadata as { schema?: unknown } | undefined)?.schema)) || mediaType(m).startsWith("video/")) return 3;
+  if (
+    /CompressedVideo/.test(String((m.metadata as { schema?: unknown } | undefined)?.schema)) ||
+    mediaType(m).startsWith("video/")
+  )
+    return 3;
   if (!drawable(m)) return 9;
   const type = mediaType(m);
   if (type.startsWith("image/") || m.perception_type === "visual") return 3;
@@ -45,7 +51,11 @@ export function streams(memories: Memory[]): Stream[] {
     if (list) list.push(shot);
     else by.set(name, [shot]);
   }
-  return [...by].map(([name, shots]) => ({ name, shots: shots.sort((a, b) => a.from - b.from), picture: isPicture(shots[0]!.m) }));
+  return [...by].map(([name, shots]) => ({
+    name,
+    shots: shots.sort((a, b) => a.from - b.from),
+    picture: isPicture(shots[0]!.m),
+  }));
 }
 
 /** What a stream shows at a moment: its last shot that has begun, else its first. */
