@@ -17,8 +17,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/client"
 	"github.com/robotmem/robotmem-go/robotmem/embedding"
-	"github.com/robotmem/robotmem-go/robotmem/fleet"
 	"github.com/robotmem/robotmem-go/robotmem/local"
+	"github.com/robotmem/robotmem-go/robotmem/site"
 )
 
 // app has the streams, the settings and the functions that open a memory. Every command gets
@@ -59,7 +59,7 @@ func (a *app) Open(ctx context.Context, path string) (*local.Node, error) {
 	if err = a.addModels(&o); err != nil {
 		return nil, err
 	}
-	if !fleet.IsURL(path) {
+	if !site.IsURL(path) {
 		return local.Open(ctx, path, o)
 	}
 	folder, err := a.Config.payloadFolder()
@@ -67,7 +67,7 @@ func (a *app) Open(ctx context.Context, path string) (*local.Node, error) {
 		return nil, err
 	}
 
-	return fleet.Open(ctx, path, fleet.Options{Options: o, Tenant: a.Config.Tenant, Payloads: folder})
+	return site.Open(ctx, path, site.Options{Options: o, Tenant: a.Config.Tenant, Payloads: folder})
 }
 
 // options are the settings for a memory, without the embedder and the reranker.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/eval"
-	"github.com/robotmem/robotmem-go/robotmem/fleet"
 	"github.com/robotmem/robotmem-go/robotmem/local"
+	"github.com/robotmem/robotmem-go/robotmem/site"
 )
 
 type benchFleetCmd struct {
@@ -63,7 +63,7 @@ func (c *benchFleetCmd) Run(ctx context.Context, a *app) error {
 	b := &fleetBench{bench: bench{a: a, facts: eval.NewFacts(), report: &r.benchReport}, fleetReport: r}
 
 	var err error
-	if fleet.IsURL(a.Config.DB) {
+	if site.IsURL(a.Config.DB) {
 		err = b.onServer(ctx, a.Config.DB)
 	} else {
 		r.Server = "of its own"
@@ -83,7 +83,7 @@ type fleetBench struct {
 
 // onServer measures in a new tenant, which it deletes, also after an interrupt.
 func (b *fleetBench) onServer(ctx context.Context, url string) (err error) {
-	o := fleet.Options{Tenant: "bench-" + uuid.NewString()}
+	o := site.Options{Tenant: "bench-" + uuid.NewString()}
 	if o.Options, err = b.a.options(); err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (b *fleetBench) onServer(ctx context.Context, url string) (err error) {
 	}
 
 	defer func() { err = errors.Join(err, os.RemoveAll(o.Payloads)) }()
-	site, err := fleet.Connect(ctx, url, o)
+	site, err := site.Connect(ctx, url, o)
 	if err != nil {
 		return err
 	}
@@ -129,13 +129,13 @@ func (b *fleetBench) onServer(ctx context.Context, url string) (err error) {
 }
 
 // open opens the nodes, again if they are open.
-func (b *fleetBench) open(ctx context.Context, url string, o fleet.Options) error {
+func (b *fleetBench) open(ctx context.Context, url string, o site.Options) error {
 	if err := b.close(); err != nil {
 		return err
 	}
 
 	for range fleetNodes {
-		n, err := fleet.Open(ctx, url, o)
+		n, err := site.Open(ctx, url, o)
 		if err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/fleet"
+	"github.com/robotmem/robotmem-go/robotmem/site"
 	"github.com/robotmem/robotmem-go/web"
 )
 
@@ -35,7 +35,7 @@ type fleetTenantCreateCmd struct {
 
 // Run makes the tenant.
 func (c *fleetTenantCreateCmd) Run(ctx context.Context, a *app) error {
-	return a.atSite(ctx, func(s *fleet.Site) error { return s.CreateTenant(ctx, c.Name) })
+	return a.atSite(ctx, func(s *site.Site) error { return s.CreateTenant(ctx, c.Name) })
 }
 
 type fleetTenantListCmd struct {
@@ -44,11 +44,11 @@ type fleetTenantListCmd struct {
 
 // Run lists the tenants.
 func (c *fleetTenantListCmd) Run(ctx context.Context, a *app) error {
-	return a.atSite(ctx, func(s *fleet.Site) error {
+	return a.atSite(ctx, func(s *site.Site) error {
 		list, err := s.Tenants(ctx)
 		return a.showResult(c.JSON, &struct {
-			Tenants []fleet.Tenant `json:"tenants"`
-		}{append([]fleet.Tenant{}, list...)}, err)
+			Tenants []site.Tenant `json:"tenants"`
+		}{append([]site.Tenant{}, list...)}, err)
 	})
 }
 
@@ -63,7 +63,7 @@ type fleetTenantLimitCmd struct {
 // Run sets the limits that are given and prints all.
 func (c *fleetTenantLimitCmd) Run(ctx context.Context, a *app) error {
 	var (
-		l   fleet.Limits
+		l   site.Limits
 		err error
 	)
 	count := func(s string) (int64, error) {
@@ -91,7 +91,7 @@ func (c *fleetTenantLimitCmd) Run(ctx context.Context, a *app) error {
 		return invalid("per-second", "must be more than 0 to %d requests or none, not %q", maxRate, c.PerSecond)
 	}
 
-	return a.atSite(ctx, func(s *fleet.Site) error {
+	return a.atSite(ctx, func(s *site.Site) error {
 		t, err := s.Limit(ctx, c.Name, l)
 		return a.showResult(c.JSON, &t, err)
 	})
@@ -130,12 +130,12 @@ func (c *fleetTokenCreateCmd) Run(ctx context.Context, a *app, g *globals) error
 		return invalid("collection", "is for commands that work in one; name those of the token with --collections, such as --collections %s,shared", *g.Collection)
 	}
 
-	spec := fleet.TokenSpec{Name: c.Name, Role: c.Role, Robot: c.Robot, Collections: c.Collections}
+	spec := site.TokenSpec{Name: c.Name, Role: c.Role, Robot: c.Robot, Collections: c.Collections}
 	if spec.Role == robotmem.RoleRobot {
 		spec.Robot = cmp.Or(spec.Robot, c.Name)
 	}
 
-	return a.atSite(ctx, func(s *fleet.Site) error {
+	return a.atSite(ctx, func(s *site.Site) error {
 		secret, err := s.CreateToken(ctx, a.tenant(), spec)
 		if err != nil {
 			return err
@@ -153,11 +153,11 @@ type fleetTokenListCmd struct {
 
 // Run lists the tokens without their secrets.
 func (c *fleetTokenListCmd) Run(ctx context.Context, a *app) error {
-	return a.atSite(ctx, func(s *fleet.Site) error {
+	return a.atSite(ctx, func(s *site.Site) error {
 		list, err := s.Tokens(ctx, a.tenant())
 		return a.showResult(c.JSON, &struct {
-			Tokens []fleet.Token `json:"tokens"`
-		}{append([]fleet.Token{}, list...)}, err)
+			Tokens []site.Token `json:"tokens"`
+		}{append([]site.Token{}, list...)}, err)
 	})
 }
 
@@ -167,12 +167,12 @@ type fleetTokenRevokeCmd struct {
 
 // Run takes the token away.
 func (c *fleetTokenRevokeCmd) Run(ctx context.Context, a *app) error {
-	return a.atSite(ctx, func(s *fleet.Site) error { return s.RevokeToken(ctx, a.tenant(), c.Name) })
+	return a.atSite(ctx, func(s *site.Site) error { return s.RevokeToken(ctx, a.tenant(), c.Name) })
 }
 
 // openSite connects to the PostgreSQL server of --db.
-func (a *app) openSite(ctx context.Context) (*fleet.Site, error) {
-	if !fleet.IsURL(a.Config.DB) {
+func (a *app) openSite(ctx context.Context) (*site.Site, error) {
+	if !site.IsURL(a.Config.DB) {
 		return nil, invalid("db", "must be the URL of the PostgreSQL server of the site, such as postgres://robotmem@db1,db2/robotmem")
 	}
 	o, err := a.options()
@@ -189,13 +189,13 @@ func (a *app) openSite(ctx context.Context) (*fleet.Site, error) {
 		return nil, err
 	}
 
-	return fleet.Connect(ctx, a.Config.DB, fleet.Options{Options: o, Tenant: a.Config.Tenant, Payloads: folder})
+	return site.Connect(ctx, a.Config.DB, site.Options{Options: o, Tenant: a.Config.Tenant, Payloads: folder})
 }
 
 // tenant is that of the settings.
-func (a *app) tenant() string { return cmp.Or(a.Config.Tenant, fleet.DefaultTenant) }
+func (a *app) tenant() string { return cmp.Or(a.Config.Tenant, site.DefaultTenant) }
 
-func (a *app) atSite(ctx context.Context, f func(*fleet.Site) error) error {
+func (a *app) atSite(ctx context.Context, f func(*site.Site) error) error {
 	s, err := a.openSite(ctx)
 	if err != nil {
 		return err
@@ -208,7 +208,7 @@ func (a *app) atSite(ctx context.Context, f func(*fleet.Site) error) error {
 const readyTime = 5 * time.Second
 
 // admit sets who may use a node that serves a site.
-func admit(o *web.Options, s *fleet.Site) {
+func admit(o *web.Options, s *site.Site) {
 	o.Lookup, o.TenantRate, o.ManageTokens = s.Caller, s.Rate, siteTokens{s}
 	o.Ready = func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), readyTime)
@@ -218,7 +218,7 @@ func admit(o *web.Options, s *fleet.Site) {
 }
 
 // siteTokens manages the tokens of the caller's tenant. Package web admits its admins alone.
-type siteTokens struct{ *fleet.Site }
+type siteTokens struct{ *site.Site }
 
 var _ web.TokenManager = siteTokens{}
 
@@ -239,7 +239,7 @@ func (s siteTokens) List(ctx context.Context) ([]web.Token, error) {
 
 // Create takes read_only without a role, as the dashboard sends it, for the role reader.
 func (s siteTokens) Create(ctx context.Context, t web.Token) (string, error) {
-	spec := fleet.TokenSpec{Name: t.Name, Role: t.Role, Robot: t.Robot}
+	spec := site.TokenSpec{Name: t.Name, Role: t.Role, Robot: t.Robot}
 	if t.Collections != "" {
 		spec.Collections = strings.Split(t.Collections, ",")
 	}

@@ -23,8 +23,8 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive/sensors"
-	"github.com/robotmem/robotmem-go/robotmem/fleet"
 	"github.com/robotmem/robotmem-go/robotmem/mcp"
+	"github.com/robotmem/robotmem-go/robotmem/site"
 	"github.com/robotmem/robotmem-go/ui"
 	"github.com/robotmem/robotmem-go/web"
 )
@@ -155,13 +155,13 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 // serveSite serves the tenants of a site to those who show a token. Without any token, a node that only
 // this machine reaches serves one tenant to everybody, as the node of a file does.
 func (a *app) serveSite(ctx context.Context, options *web.Options, onlyLocal bool, tlsConfig *tls.Config) (err error) {
-	site, err := a.openSite(ctx)
+	opened, err := a.openSite(ctx)
 	if err != nil {
 		return err
 	}
 
-	defer site.Close()
-	n, err := site.Node(ctx, a.tenant())
+	defer opened.Close()
+	n, err := opened.Node(ctx, a.tenant())
 	if err != nil {
 		return err
 	}
@@ -172,21 +172,21 @@ func (a *app) serveSite(ctx context.Context, options *web.Options, onlyLocal boo
 		return err
 	}
 
-	hasTokens, err := site.HasTokens(ctx, a.tenant())
+	hasTokens, err := opened.HasTokens(ctx, a.tenant())
 	if err != nil {
 		return err
 	}
 
-	guard := site.Guard()
+	guard := opened.Guard()
 	defer func() { err = errors.Join(err, guard.Close()) }()
-	admit(options, site)
-	options.Fleet = fleet.Handler(guard.Robots)
+	admit(options, opened)
+	options.Fleet = site.Handler(guard.Robots)
 	if !onlyLocal || hasTokens || options.OIDC != nil {
 		options.RequireToken = true
 		return a.serveOver(ctx, guard, options, onlyLocal, tlsConfig)
 	}
 
-	options.Open, options.OpenAs = a.openSiteUntil(ctx, site), robotmem.Caller{Tenant: a.tenant(), Role: robotmem.RoleAdmin}
+	options.Open, options.OpenAs = a.openSiteUntil(ctx, opened), robotmem.Caller{Tenant: a.tenant(), Role: robotmem.RoleAdmin}
 
 	return a.serveOver(ctx, inCollection(guard, a.Config.Collection), options, onlyLocal, tlsConfig)
 }
@@ -194,7 +194,7 @@ func (a *app) serveSite(ctx context.Context, options *web.Options, onlyLocal boo
 // openSiteUntil reports whether the tenant still has no token. From the first one on, which any node or command
 // may have made, or while the database cannot be asked, every request needs a token. Revoking the last one does
 // not open the node again: other tenants may have theirs.
-func (a *app) openSiteUntil(ctx context.Context, site *fleet.Site) func() bool {
+func (a *app) openSiteUntil(ctx context.Context, s *site.Site) func() bool {
 	var closed atomic.Bool
 
 	return func() bool {
@@ -203,7 +203,7 @@ func (a *app) openSiteUntil(ctx context.Context, site *fleet.Site) func() bool {
 		}
 		limited, cancel := context.WithTimeout(ctx, readyTime)
 		defer cancel()
-		found, err := site.HasTokens(limited, a.tenant())
+		found, err := s.HasTokens(limited, a.tenant())
 		if err != nil {
 			a.Log.Error("whether the tenant has tokens is not known; requests without one are refused", "err", err)
 			return false

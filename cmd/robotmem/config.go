@@ -21,8 +21,8 @@ import (
 	"github.com/robotmem/robotmem-go/perception/importers"
 	"github.com/robotmem/robotmem-go/robotmem/backup"
 	"github.com/robotmem/robotmem-go/robotmem/embedding"
-	"github.com/robotmem/robotmem-go/robotmem/fleet"
 	"github.com/robotmem/robotmem-go/robotmem/local"
+	"github.com/robotmem/robotmem-go/robotmem/site"
 )
 
 // A setting has one name in three spellings: --allow-path, ROBOTMEM_ALLOW_PATH and allow_path in
@@ -255,14 +255,14 @@ func resolvePaths(value any, dir string, env func(string) (string, bool)) any {
 			v[i] = resolvePaths(v[i], dir, env)
 		}
 	case string:
-		if fleet.IsURL(v) {
+		if site.IsURL(v) {
 			return v
 		}
 		rest, ofUser := strings.CutPrefix(v, "~/")
 		if user, ok := env("HOME"); ofUser && ok {
 			return filepath.Join(user, rest)
 		}
-		if v != "" && !filepath.IsAbs(v) && !fleet.IsURL(v) {
+		if v != "" && !filepath.IsAbs(v) && !site.IsURL(v) {
 			return filepath.Join(dir, v)
 		}
 	}
@@ -295,7 +295,7 @@ func (c *config) check() error {
 	if !(c.EmbedCPU >= embedding.MinCPU && c.EmbedCPU <= embedding.MaxCPU) {
 		return invalid("embed_cpu", "must be a number of cores from %v to %v, such as 0.5, not %v", embedding.MinCPU, embedding.MaxCPU, c.EmbedCPU)
 	}
-	if isNoFile.MatchString(c.DB) && !fleet.IsURL(c.DB) {
+	if isNoFile.MatchString(c.DB) && !site.IsURL(c.DB) {
 		return invalid("db", "is a file, or a site such as postgres://robotmem@db1/robotmem, not %q; a node over HTTP is named by --url http://…; ./NAME names a file that looks like an address", c.DB)
 	}
 	if c.URL != "" && !strings.HasPrefix(c.URL, "http://") && !strings.HasPrefix(c.URL, "https://") {
@@ -336,7 +336,7 @@ func (c *config) schedule() (*backup.Schedule, error) {
 }
 
 // onServer reports whether the memory is a tenant's on PostgreSQL.
-func (c *config) onServer() bool { return fleet.IsURL(c.DB) }
+func (c *config) onServer() bool { return site.IsURL(c.DB) }
 
 // payloadFolder is the folder of large payloads of a site.
 func (c *config) payloadFolder() (string, error) {

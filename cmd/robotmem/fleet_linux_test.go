@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robotmem/robotmem-go/robotmem/fleet"
+	"github.com/robotmem/robotmem-go/robotmem/site"
 	"github.com/robotmem/robotmem-go/web"
 )
 
@@ -72,7 +72,7 @@ func startPostgres(t *testing.T) string {
 	t.Cleanup(func() { _ = server.Process.Signal(syscall.SIGQUIT); _ = server.Wait() })
 	url := fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres", port)
 	for until := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		s, err := fleet.Connect(t.Context(), url, fleet.Options{})
+		s, err := site.Connect(t.Context(), url, site.Options{})
 		if err == nil {
 			s.Close()
 			return url
@@ -126,7 +126,7 @@ func TestFleetCommands(t *testing.T) {
 	}
 
 	// A node admits them, and an admin makes tokens over REST.
-	site, err := fleet.Connect(t.Context(), url, fleet.Options{Payloads: t.TempDir()})
+	site, err := site.Connect(t.Context(), url, site.Options{Payloads: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

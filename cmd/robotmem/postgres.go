@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/fleet"
+	"github.com/robotmem/robotmem-go/robotmem/site"
 )
 
 // postgresFolders are where Linux distributions put the programs of each version.
@@ -37,7 +37,7 @@ func postgresPrograms() (string, error) {
 	slices.SortFunc(found, func(a, b string) int { return version(b) - version(a) })
 
 	for _, dir := range found {
-		if version(dir) >= fleet.LeastServer/10000 && exists(filepath.Join(dir, "initdb")) {
+		if version(dir) >= site.LeastServer/10000 && exists(filepath.Join(dir, "initdb")) {
 			return dir, nil
 		}
 	}

@@ -28,10 +28,10 @@ var _ robotmem.Node = (*Joined)(nil)
 const (
 	siteShare   = 0.7             // of deadline_ms, for the site
 	siteTime    = 2 * time.Second // for the site, without a deadline
-	failedMost  = 3               // requests in a row that fail before the site is left alone
-	leftAlone   = 10 * time.Second
+	maxFailures = 3               // requests in a row that fail before the site is left alone
+	retryPause  = 10 * time.Second
 	rrfK        = 60 // the constant of reciprocal rank fusion, as in recall
-	awayOfScope = "fleet: %s; this memory alone has answered"
+	siteFailed  = "fleet: %s; this memory alone has answered"
 )
 
 // askSite calls f with the time that the site has, unless it is left alone after failures.
@@ -45,7 +45,7 @@ func askSite[Response any](j *Joined, ctx context.Context, deadlineMS int, f fun
 	wait := time.Until(j.until)
 	j.mu.Unlock()
 	if wait > 0 {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "scope", "the site did not answer %d times and is asked again in %v", failedMost, wait.Round(time.Second))
+		return nil, robotmem.Errorf(robotmem.Unavailable, "scope", "the site did not answer %d times and is asked again in %v", maxFailures, wait.Round(time.Second))
 	}
 
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -59,8 +59,8 @@ func askSite[Response any](j *Joined, ctx context.Context, deadlineMS int, f fun
 		return res, err
 	}
 
-	if j.failed++; j.failed >= failedMost {
-		j.failed, j.until = 0, time.Now().Add(leftAlone)
+	if j.failed++; j.failed >= maxFailures {
+		j.failed, j.until = 0, time.Now().Add(retryPause)
 	}
 	if ctx.Err() != nil {
 		err = robotmem.Errorf(robotmem.Unavailable, "scope", "the site did not answer in %v", limit.Round(time.Millisecond))
@@ -108,7 +108,7 @@ func (j *Joined) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 	}
 
 	if away != nil {
-		near.Degraded = append(near.Degraded, fmt.Sprintf(awayOfScope, detailOf(away)))
+		near.Degraded = append(near.Degraded, fmt.Sprintf(siteFailed, robotmem.Explain(away).Detail()))
 		recall.Present(req, near, j.Now())
 		return near, nil
 	}
@@ -180,10 +180,8 @@ func (j *Joined) Advise(ctx context.Context, req *robotmem.AdviseRequest) (*robo
 	}
 	res, err := j.Node.Advise(ctx, &here)
 	if err == nil {
-		res.Notes = append(res.Notes, fmt.Sprintf(awayOfScope, detailOf(away)))
+		res.Notes = append(res.Notes, fmt.Sprintf(siteFailed, robotmem.Explain(away).Detail()))
 	}
 
 	return res, err
 }
-
-func detailOf(err error) string { return robotmem.Explain(err).Detail() }

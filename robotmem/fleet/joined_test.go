@@ -109,7 +109,7 @@ func TestRecallOfBoth(t *testing.T) {
 	}
 	// After failures in a row it is left alone.
 	site.hangs, site.fails = false, true
-	for range failedMost {
+	for range maxFailures {
 		if res, err := ask("both", 0); err != nil || len(res.Degraded) == 0 {
 			t.Errorf("%+v %v", res, err)
 		}

@@ -36,11 +36,11 @@ const payloadsAsked = 50
 
 // payloads looks at the next memories, and sends at most most payloads. more is whether others may be left.
 func (r *Replicator) payloads(ctx context.Context, most int) (more bool, err error) {
-	if r.peer.Payloads == PayloadsNone {
+	if r.Peer.Payloads == PayloadsNone {
 		return false, nil
 	}
 
-	p, rows := &Push{Replica: r.peer.Replica, Robot: r.peer.Robot}, 0
+	p, rows := &PushRequest{Replica: r.Peer.Replica, Robot: r.Peer.Robot}, 0
 	err = r.node.Store.Read(ctx, func(c *store.Conn) error {
 		sent, err := c.Counter(sentCounter)
 		if err != nil {
@@ -58,8 +58,8 @@ func (r *Replicator) payloads(ctx context.Context, most int) (more bool, err err
 			}
 			rows++
 			p.Upto = revision
-			if !a.Damaged && a.Extra.Tool != toolFleet && a.Payload != nil && r.follows(a.Extra.Outcome) {
-				p.Memories = append(p.Memories, Counted{revision, a.Memory})
+			if !a.Damaged && a.Extra.Tool != Tool && a.Payload != nil && r.follows(a.Extra.Outcome) {
+				p.Memories = append(p.Memories, NumberedMemory{revision, a.Memory})
 			}
 
 			return nil
@@ -69,7 +69,7 @@ func (r *Replicator) payloads(ctx context.Context, most int) (more bool, err err
 		return false, err
 	}
 
-	metered := len(p.Memories) > 0 && r.peer.Metered != MeteredSend && r.link.metered(ctx)
+	metered := len(p.Memories) > 0 && r.Peer.Metered != MeteredSend && r.link.metered(ctx)
 	r.mu.Lock()
 	r.status.Metered = metered
 	r.mu.Unlock()
@@ -95,13 +95,13 @@ func (r *Replicator) ResendPayloads(ctx context.Context) error {
 
 // follows reports whether the policy allows the payload of a memory with an outcome.
 func (r *Replicator) follows(outcome string) bool {
-	return r.peer.Payloads == PayloadsAll || outcome == robotmem.OutcomeFailure || outcome == robotmem.OutcomePartial
+	return r.Peer.Payloads == PayloadsAll || outcome == robotmem.OutcomeFailure || outcome == robotmem.OutcomePartial
 }
 
 // sendPayloads sends those payloads that the site does not have. It asks by sending the memories
 // again, which changes nothing.
-func (r *Replicator) sendPayloads(ctx context.Context, p *Push) error {
-	ack := &Ack{}
+func (r *Replicator) sendPayloads(ctx context.Context, p *PushRequest) error {
+	ack := &PushResponse{}
 	if err := r.ask(ctx, "push", p, ack); err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (r *Replicator) sendPayloads(ctx context.Context, p *Push) error {
 			err := r.sendPayload(ctx, m)
 			// It would be refused again, and the others wait behind it.
 			if errors.Is(err, robotmem.Invalid) {
-				r.note(&Push{}, &Ack{Refused: []SyncNote{{m.UID, detailOf(err)}}})
+				r.note(&PushRequest{}, &PushResponse{Refused: []SyncNote{{m.UID, robotmem.Explain(err).Detail()}}})
 				err = nil
 			}
 			if err != nil {
@@ -123,7 +123,7 @@ func (r *Replicator) sendPayloads(ctx context.Context, p *Push) error {
 	return nil
 }
 
-func (r *Replicator) sendPayload(ctx context.Context, m *Counted) error {
+func (r *Replicator) sendPayload(ctx context.Context, m *NumberedMemory) error {
 	id := int64(0)
 	err := r.node.Store.Read(ctx, func(c *store.Conn) (err error) { id, err = c.IDOf(m.UID); return err })
 	if err != nil || id == 0 {
@@ -138,13 +138,13 @@ func (r *Replicator) sendPayload(ctx context.Context, m *Counted) error {
 	}
 
 	defer data.Close()
-	head, err := json.Marshal(&Push{Replica: r.peer.Replica, Robot: r.peer.Robot, Memories: []Counted{*m}})
+	head, err := json.Marshal(&PushRequest{Replica: r.Peer.Replica, Robot: r.Peer.Robot, Memories: []NumberedMemory{*m}})
 	if err != nil {
 		return err
 	}
 
-	body := io.MultiReader(bytes.NewReader(append(head, '\n')), &limited{ctx: ctx, r: data, rate: r.peer.Bandwidth})
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.peer.URL+"/api/fleet/payload", body)
+	body := io.MultiReader(bytes.NewReader(append(head, '\n')), &limited{ctx: ctx, r: data, rate: r.Peer.Bandwidth})
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.Peer.URL+"/api/fleet/payload", body)
 	if err != nil {
 		return err
 	}
@@ -186,6 +186,9 @@ const (
 	linkTime   = time.Minute // how long what was seen holds
 	linkAnswer = 2 * time.Second
 )
+
+// LookAtLinkAgain makes the next payload ask for the kind of link, which is known for a minute otherwise.
+func (r *Replicator) LookAtLinkAgain() { r.link = networkLink{} }
 
 // metered reports whether NetworkManager takes the link for one that is paid by volume, or guesses
 // so. Without NetworkManager no link is. The caller does not run concurrently with itself.

@@ -106,15 +106,14 @@ func Leave(n *local.Node) error { return os.Remove(n.Store.Files().Site()) }
 
 // The names of a robot's counters.
 const (
-	sentCounter     = "fleet_sent"     // changes up to this number have arrived at the site
+	sentCounter     = "fleet_sent"     // Changes up to this number have arrived at the site
 	payloadCounter  = "fleet_payloads" // and the payloads of those up to this number
 	endedCounter    = "fleet_ended"    // and the ends of sessions up to this entry of the audit log
-	receivedCounter = "fleet_received" // changes of the site up to this number have arrived here
+	receivedCounter = "fleet_received" // Changes of the site up to this number have arrived here
 )
 
 const (
 	pushMemories  = 500
-	pushBytes     = 1 << 20 // of a compressed push
 	firstPause    = time.Second
 	longestPause  = time.Minute
 	pullInterval  = 10 * time.Second
@@ -126,7 +125,8 @@ const (
 // It reads what was committed and holds no lock of the memory while it waits for the site.
 type Replicator struct {
 	node *local.Node
-	peer Peer
+	// Peer is the site. It may be changed while nothing is replicated.
+	Peer Peer
 	http *http.Client
 	log  *slog.Logger
 	link networkLink
@@ -139,7 +139,7 @@ type Replicator struct {
 type Status struct {
 	Site      string     `json:"site"`
 	Robot     string     `json:"robot"`
-	Waiting   int64      `json:"waiting"`           // changes that are not sent yet
+	Waiting   int64      `json:"waiting"`           // Changes that are not sent yet
 	Metered   bool       `json:"metered,omitempty"` // payloads wait for a link that is not metered
 	Sent      int64      `json:"sent"`              // memories, by this process
 	Received  int64      `json:"received"`
@@ -152,7 +152,7 @@ type Status struct {
 // NewReplicator returns the replicator of a memory. The peer must be complete.
 func NewReplicator(n *local.Node, p Peer, client *http.Client, log *slog.Logger) *Replicator {
 	p.Limit, p.Payloads = cmp.Or(p.Limit, defaultCopies), cmp.Or(p.Payloads, PayloadsNone)
-	return &Replicator{node: n, peer: p, http: outgoing.Client(client), log: cmp.Or(log, slog.New(slog.DiscardHandler)), status: Status{Site: p.URL, Robot: p.Robot}}
+	return &Replicator{node: n, Peer: p, http: outgoing.Client(client), log: cmp.Or(log, slog.New(slog.DiscardHandler)), status: Status{Site: p.URL, Robot: p.Robot}}
 }
 
 // Run replicates until ctx ends. Of several processes with the memory one does.
@@ -185,7 +185,7 @@ func (r *Replicator) Run(ctx context.Context) {
 		}
 		if err != nil && ctx.Err() == nil {
 			if pause == firstPause {
-				r.log.Warn("the site is not reached; changes wait", "site", r.peer.URL, "err", err)
+				r.log.Warn("the site is not reached; changes wait", "site", r.Peer.URL, "err", err)
 			}
 			wait = pause/2 + rand.N(pause)
 			pause = min(2*pause, longestPause)
@@ -269,8 +269,8 @@ func (r *Replicator) Status(ctx context.Context) (Status, error) {
 // Greet tells the site who sends. A memory that was restored from a backup numbers its changes anew,
 // so it becomes another replica, and all it has is compared again.
 func (r *Replicator) Greet(ctx context.Context, replace bool) error {
-	w := &Welcome{}
-	if err := r.ask(ctx, "hello", &Hello{r.peer.Replica, r.peer.Robot, replace}, w); err != nil {
+	w := &HelloResponse{}
+	if err := r.ask(ctx, "hello", &HelloRequest{r.Peer.Replica, r.Peer.Robot, replace}, w); err != nil {
 		return err
 	}
 
@@ -281,15 +281,15 @@ func (r *Replicator) Greet(ctx context.Context, replace bool) error {
 	}
 
 	r.log.Warn("this memory is older than what it has sent, as after the restore of a backup: all is compared again", "changes", last, "sent", w.Upto)
-	r.peer.Replica = uuid.NewString()
-	if err := r.peer.Save(r.node); err != nil {
+	r.Peer.Replica = uuid.NewString()
+	if err := r.Peer.Save(r.node); err != nil {
 		return err
 	}
 	if err := r.Reset(ctx); err != nil {
 		return err
 	}
 
-	return r.ask(ctx, "hello", &Hello{r.peer.Replica, r.peer.Robot, true}, w)
+	return r.ask(ctx, "hello", &HelloRequest{r.Peer.Replica, r.Peer.Robot, true}, w)
 }
 
 // Reset makes the next Push send everything.
@@ -302,7 +302,7 @@ func (r *Replicator) Reset(ctx context.Context) error {
 // Push sends the changes that the site does not have, oldest first.
 func (r *Replicator) Push(ctx context.Context) error {
 	for most := int64(pushMemories); ; {
-		p, ended, err := r.changes(ctx, most)
+		p, ended, err := r.Changes(ctx, most)
 		if err != nil || p == nil {
 			return err
 		}
@@ -317,11 +317,11 @@ func (r *Replicator) Push(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if len(body) > pushBytes && len(p.Memories) > 1 {
+		if len(body) > MaxPush && len(p.Memories) > 1 {
 			most = max(1, int64(len(p.Memories))/2)
 			continue
 		}
-		ack := &Ack{}
+		ack := &PushResponse{}
 		if err := r.send(ctx, "push", body, ack); err != nil {
 			return err
 		}
@@ -343,7 +343,7 @@ func (r *Replicator) sent(ctx context.Context, upto, ended int64) error {
 	})
 }
 
-func (r *Replicator) note(p *Push, ack *Ack) {
+func (r *Replicator) note(p *PushRequest, ack *PushResponse) {
 	for _, c := range ack.Conflicts {
 		r.log.Warn("conflict with the site", "uid", c.UID, "reason", c.Reason)
 	}
@@ -359,9 +359,9 @@ func (r *Replicator) note(p *Push, ack *Ack) {
 	r.status.Refused = last(append(r.status.Refused, ack.Refused...))
 }
 
-// changes collects the next changes, nil if there are none. What came from the site is left out.
-func (r *Replicator) changes(ctx context.Context, most int64) (p *Push, ended int64, err error) {
-	p = &Push{Replica: r.peer.Replica, Robot: r.peer.Robot}
+// Changes collects the next changes, nil if there are none. What came from the site is left out.
+func (r *Replicator) Changes(ctx context.Context, most int64) (p *PushRequest, ended int64, err error) {
+	p = &PushRequest{Replica: r.Peer.Replica, Robot: r.Peer.Robot}
 	empty := false
 	err = r.node.Store.Read(ctx, func(c *store.Conn) error {
 		after, err := c.Counter(sentCounter)
@@ -386,13 +386,13 @@ func (r *Replicator) changes(ctx context.Context, most int64) (p *Push, ended in
 		err = c.EachArchivedSince(after, most, func(a *store.Archived, revision int64) error {
 			rows++
 			p.Upto = revision
-			if a.Damaged || a.Extra.Tool == toolFleet {
+			if a.Damaged || a.Extra.Tool == Tool {
 				return nil
 			}
 			if a.Session != "" && !slices.Contains(sessions, a.Session) {
 				sessions = append(sessions, a.Session)
 			}
-			p.Memories = append(p.Memories, Counted{revision, a.Memory})
+			p.Memories = append(p.Memories, NumberedMemory{revision, a.Memory})
 
 			return nil
 		})
@@ -437,12 +437,13 @@ func (r *Replicator) changes(ctx context.Context, most int64) (p *Push, ended in
 	return p, ended, nil
 }
 
-// toolFleet is the tool of a memory that came from the site.
-const toolFleet = "fleet"
+// Tool is the tool of a memory that came from the site.
+// Tool is how the memories of other robots name the program that stored them.
+const Tool = "fleet"
 
 // Pull brings the copy of what others learnt up to date.
 func (r *Replicator) Pull(ctx context.Context) error {
-	if len(r.peer.Subscribe) == 0 {
+	if len(r.Peer.Subscribe) == 0 {
 		return nil
 	}
 
@@ -451,18 +452,18 @@ func (r *Replicator) Pull(ctx context.Context) error {
 		if err := r.node.Store.Read(ctx, func(c *store.Conn) (err error) { after, err = c.Counter(receivedCounter); return err }); err != nil {
 			return err
 		}
-		l := &Learnt{}
-		if err := r.ask(ctx, "pull", &Pull{Replica: r.peer.Replica, After: after, Subscribe: r.peer.Subscribe}, l); err != nil {
+		l := &PullResponse{}
+		if err := r.ask(ctx, "pull", &PullRequest{Replica: r.Peer.Replica, After: after, Subscribe: r.Peer.Subscribe}, l); err != nil {
 			return err
 		}
 
 		for i := range l.Memories {
 			m := &l.Memories[i]
-			m.Confidence *= r.peer.trusted(m)
-			m.Extra.Tool, m.Pinned, m.Where = toolFleet, false, m.UID
+			m.Confidence *= r.Peer.trusted(m)
+			m.Extra.Tool, m.Pinned, m.Where = Tool, false, m.UID
 		}
 		if len(l.Memories) > 0 {
-			_, err := r.node.Import(ctx, &listed{[]*archive.Entry{{Memories: l.Memories}}}, local.ImportOptions{Sync: copies{}, Refused: func(uid string, err error) {
+			_, err := r.node.Import(ctx, &Entries{[]*archive.Entry{{Memories: l.Memories}}}, local.ImportOptions{Sync: copies{}, Refused: func(uid string, err error) {
 				r.log.Warn("a fact of the site is not kept", "uid", uid, "err", err)
 			}})
 			if err != nil {
@@ -512,9 +513,9 @@ func (copies) Decide(_ *store.Tx, r *store.ImportRecord, known *store.Archived, 
 		return store.ImportPurged, nil
 	case known == nil:
 		return v, nil
-	case known.Extra.Tool != toolFleet: // its own
+	case known.Extra.Tool != Tool: // its own
 		return store.ImportKeep, nil
-	case bytes.Equal(stateOf(r.Memory), stateOf(&known.Memory)):
+	case bytes.Equal(StateOf(r.Memory), StateOf(&known.Memory)):
 		return store.ImportSame, nil
 	}
 
@@ -527,7 +528,7 @@ func (copies) Stored(*store.Tx, *store.ImportRecord, int64, store.Decision) erro
 func (r *Replicator) bound(ctx context.Context) error {
 	var ids []int64
 	err := r.node.Store.Read(ctx, func(c *store.Conn) error {
-		return c.Query(store.FleetMemoriesBeyond, []any{toolFleet, r.peer.Limit}, func(s store.Row) error {
+		return c.Query(store.FleetMemoriesBeyond, []any{Tool, r.Peer.Limit}, func(s store.Row) error {
 			ids = append(ids, s.ColumnInt64(0))
 			return nil
 		})
@@ -568,7 +569,7 @@ var answers = map[string][]string{"hello": {"upto"}, "push": {"upto", "memories"
 func (r *Replicator) send(ctx context.Context, what string, body []byte, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.peer.URL+"/api/fleet/"+what, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.Peer.URL+"/api/fleet/"+what, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -580,8 +581,8 @@ func (r *Replicator) send(ctx context.Context, what string, body []byte, answer 
 
 // do sends a request and decodes the answer, which must have the required fields.
 func (r *Replicator) do(req *http.Request, answer any, required ...string) error {
-	if r.peer.Token != "" {
-		req.Header.Set("Authorization", "Bearer "+r.peer.Token)
+	if r.Peer.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+r.Peer.Token)
 	}
 
 	res, err := r.http.Do(req)
@@ -589,7 +590,7 @@ func (r *Replicator) do(req *http.Request, answer any, required ...string) error
 		return r.notASite(redirect.Error())
 	}
 	if err != nil {
-		return robotmem.Errorf(robotmem.Unavailable, "fleet", "the site at %s is not reached (%s)", r.peer.URL, robotmem.Reason(err))
+		return robotmem.Errorf(robotmem.Unavailable, "fleet", "the site at %s is not reached (%s)", r.Peer.URL, robotmem.Reason(err))
 	}
 
 	defer res.Body.Close()
@@ -613,9 +614,9 @@ func (r *Replicator) do(req *http.Request, answer any, required ...string) error
 		return robotmem.Errorf(kind, cmp.Or(problem.Field, "fleet"), "the site answers: %s", problem.Detail)
 	}
 
-	data, err := io.ReadAll(io.LimitReader(res.Body, mostUnpacked))
+	data, err := io.ReadAll(io.LimitReader(res.Body, MaxUnpacked))
 	if err != nil {
-		return robotmem.Errorf(robotmem.Unavailable, "fleet", "the answer of the site at %s ended early (%s)", r.peer.URL, robotmem.Reason(err))
+		return robotmem.Errorf(robotmem.Unavailable, "fleet", "the answer of the site at %s ended early (%s)", r.Peer.URL, robotmem.Reason(err))
 	}
 
 	fields := map[string]json.RawMessage{}
@@ -638,5 +639,5 @@ func (r *Replicator) do(req *http.Request, answer any, required ...string) error
 
 // notASite is the error of an answer that a site would not give. What was sent counts as not arrived.
 func (r *Replicator) notASite(why string) error {
-	return robotmem.Errorf(robotmem.Unavailable, "fleet", "%s does not answer as a site of robotmem: %s; check the address, and proxies between here and the site", r.peer.URL, why)
+	return robotmem.Errorf(robotmem.Unavailable, "fleet", "%s does not answer as a site of robotmem: %s; check the address, and proxies between here and the site", r.Peer.URL, why)
 }

@@ -1,4 +1,4 @@
-package fleet
+package site
 
 import (
 	"bytes"
@@ -19,6 +19,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/fleet"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store/postgres/postgrestest"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
@@ -54,11 +55,11 @@ func newSite(t *testing.T) *testSite {
 // testRobot is a robot with its memory and replicator.
 type testRobot struct {
 	*local.Node
-	*Replicator
+	*fleet.Replicator
 	path string
 }
 
-func newRobot(t *testing.T, s *testSite, name string, change func(*Peer), o local.Options) *testRobot {
+func newRobot(t *testing.T, s *testSite, name string, change func(*fleet.Peer), o local.Options) *testRobot {
 	t.Helper()
 	r := &testRobot{path: filepath.Join(t.TempDir(), name+".db")}
 	o.Durability, o.Location = local.DurabilityNormal, time.UTC
@@ -67,11 +68,11 @@ func newRobot(t *testing.T, s *testSite, name string, change func(*Peer), o loca
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = n.Close() })
-	p := Peer{URL: s.url, Robot: name, Replica: uuid.NewString()}
+	p := fleet.Peer{URL: s.url, Robot: name, Replica: uuid.NewString()}
 	if change != nil {
 		change(&p)
 	}
-	r.Node, r.Replicator = n, NewReplicator(n, p, nil, nil)
+	r.Node, r.Replicator = n, fleet.NewReplicator(n, p, nil, nil)
 	return r
 }
 
@@ -198,12 +199,12 @@ func TestAPushThatIsSentTwiceIsStoredOnce(t *testing.T) {
 	s := newSite(t)
 	r := newRobot(t, s, "arm", nil, local.Options{})
 	id := r.learns(t, "corridor B is blocked", robotmem.Object{"map": "hall"})
-	p, _, err := r.changes(t.Context(), 100)
+	p, _, err := r.Replicator.Changes(t.Context(), 100)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if _, err := Receive(t.Context(), s.Node, p); err != nil {
+		if _, err := AnswerPush(t.Context(), s.Node, p); err != nil {
 			t.Fatal(err, causeOf(err))
 		}
 	}
@@ -211,7 +212,7 @@ func TestAPushThatIsSentTwiceIsStoredOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.sync(t)
-	if _, err := Receive(t.Context(), s.Node, p); err != nil { // the first push, delayed
+	if _, err := AnswerPush(t.Context(), s.Node, p); err != nil { // the first push, delayed
 		t.Fatal(err)
 	}
 	got := texts(t, s.Node)
@@ -314,13 +315,13 @@ func TestARestoredMemorySendsAllAgain(t *testing.T) {
 	}
 	r.sync(t)
 	// The memory of the backup: the first fact alone, with the counters of that time.
-	old := newRobot(t, s, "arm", func(p *Peer) { *p = r.peer }, local.Options{})
+	old := newRobot(t, s, "arm", func(p *fleet.Peer) { *p = r.Peer }, local.Options{})
 	old.learns(t, "after the restore", nil)
 	old.sync(t)
 	if got := texts(t, s.Node); len(got) != 7 || got["after the restore"] != 1 {
 		t.Errorf("got %v", got)
 	}
-	if old.peer.Replica == r.peer.Replica {
+	if old.Peer.Replica == r.Peer.Replica {
 		t.Error("it is the same replica")
 	}
 }
@@ -334,8 +335,8 @@ func TestARobotKeepsACopyOfWhatOthersLearnt(t *testing.T) {
 	a.learns(t, "the coffee machine is warm", robotmem.Object{"map": "kitchen", "robot": "lift"})
 	a.learns(t, "corridor C is blocked in a test", robotmem.Object{"map": "hall", "env": map[string]any{"sim_or_real": "sim"}})
 	a.sync(t)
-	b := newRobot(t, s, "cart", func(p *Peer) {
-		p.Subscribe = []Subscription{{Collection: "default", Where: robotmem.Object{"map": "hall"}}}
+	b := newRobot(t, s, "cart", func(p *fleet.Peer) {
+		p.Subscribe = []fleet.Subscription{{Collection: "default", Where: robotmem.Object{"map": "hall"}}}
 		p.Trust = map[string]float64{"other": 0.5, "simulation": 0.5}
 	}, local.Options{})
 	b.learns(t, "my wheel squeaks", nil)
@@ -345,7 +346,7 @@ func TestARobotKeepsACopyOfWhatOthersLearnt(t *testing.T) {
 		t.Fatalf("got %v", got)
 	}
 	copied, original := named(t, b.Node, "corridor B is blocked by a pallet"), named(t, s.Node, "corridor B is blocked by a pallet")
-	if copied.Provenance == nil || copied.Provenance.Robot != "lift" || copied.Provenance.Tool != toolFleet || copied.UID != original.UID {
+	if copied.Provenance == nil || copied.Provenance.Robot != "lift" || copied.Provenance.Tool != fleet.Tool || copied.UID != original.UID {
 		t.Errorf("stored by %+v", copied.Provenance)
 	}
 	if sim := named(t, b.Node, "corridor C is blocked in a test"); copied.Confidence > 0.51*original.Confidence || sim.Confidence > 0.51*copied.Confidence {
@@ -362,7 +363,7 @@ func TestARobotKeepsACopyOfWhatOthersLearnt(t *testing.T) {
 	if got := texts(t, b.Node); got["corridor B is blocked by a pallet"] != 0 {
 		t.Errorf("it still has %v", got)
 	}
-	b.peer.Limit = 1
+	b.Peer.Limit = 1
 	a.learns(t, "corridor D is blocked", robotmem.Object{"map": "hall"})
 	a.sync(t)
 	b.sync(t)
@@ -374,8 +375,8 @@ func TestARobotKeepsACopyOfWhatOthersLearnt(t *testing.T) {
 func TestPayloadsFollowByPolicy(t *testing.T) {
 	s := newSite(t)
 	large := bytes.Repeat([]byte("0123456789abcdef"), 30_000)
-	for policy, want := range map[string]int{PayloadsNone: 0, PayloadsFailures: 1, PayloadsAll: 3} {
-		r := newRobot(t, s, policy, func(p *Peer) { p.Payloads = policy }, local.Options{})
+	for policy, want := range map[string]int{fleet.PayloadsNone: 0, fleet.PayloadsFailures: 1, fleet.PayloadsAll: 3} {
+		r := newRobot(t, s, policy, func(p *fleet.Peer) { p.Payloads = policy }, local.Options{})
 		for i, success := range []bool{true, false, true} {
 			_, err := r.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{
 				Description: fmt.Sprintf("grasp %d of %s", i, policy), PerceptionType: "tactile", DataBase64: append(fmt.Appendf(nil, "%s %d ", policy, i), large[:[]int{100, len(large), len(large)}[i]]...),
@@ -395,7 +396,7 @@ func TestPayloadsFollowByPolicy(t *testing.T) {
 			d, err := s.Data(t.Context(), &robotmem.MemoryRequest{MemoryID: m.MemoryID})
 			if err == nil && bytes.HasPrefix(d.DataBase64, fmt.Appendf(nil, "%s %d ", policy, i)) {
 				got++
-			} else if policy == PayloadsAll {
+			} else if policy == fleet.PayloadsAll {
 				t.Error(err)
 			}
 		}
@@ -420,7 +421,7 @@ func TestPayloadsWaitOnAMeteredLink(t *testing.T) {
 		}
 	}
 	s := newSite(t)
-	r := newRobot(t, s, "arm", func(p *Peer) { p.Payloads = PayloadsAll }, local.Options{})
+	r := newRobot(t, s, "arm", func(p *fleet.Peer) { p.Payloads = fleet.PayloadsAll }, local.Options{})
 	save := func(name, data string) {
 		t.Helper()
 		_, err := r.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: name, PerceptionType: "tactile", DataBase64: []byte(data), MediaType: "application/octet-stream"})
@@ -440,10 +441,11 @@ func TestPayloadsWaitOnAMeteredLink(t *testing.T) {
 	for _, at := range []struct {
 		answer, policy string
 		sent           bool
-	}{{"echo u 1", "", false}, {"echo u 3", MeteredWait, false}, {"echo u 3", MeteredSend, true}, {"echo u 4", "", true}, {"exit 1", "", true}} {
+	}{{"echo u 1", "", false}, {"echo u 3", fleet.MeteredWait, false}, {"echo u 3", fleet.MeteredSend, true}, {"echo u 4", "", true}, {"exit 1", "", true}} {
 		name := "touch, " + at.answer + at.policy
 		link(at.answer)
-		r.link, r.peer.Metered = networkLink{}, at.policy
+		r.LookAtLinkAgain()
+		r.Peer.Metered = at.policy
 		save(name, name)
 		r.sync(t)
 		if has(name) != at.sent {

@@ -1,4 +1,4 @@
-package fleet
+package site
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/fleet"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 )
@@ -26,11 +27,11 @@ func replicateUntilKilled(path string) error {
 	if err != nil {
 		return err
 	}
-	p, err := PeerOf(n)
+	p, err := fleet.PeerOf(n)
 	if err != nil {
 		return err
 	}
-	r := NewReplicator(n, *p, nil, nil)
+	r := fleet.NewReplicator(n, *p, nil, nil)
 	if err := r.Greet(ctx, false); err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func TestAKilledRobotLosesAndDoublesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Peer{URL: s.url, Robot: "arm", Replica: "0190a000-0000-7000-8000-00000000abcd"}
+	p := &fleet.Peer{URL: s.url, Robot: "arm", Replica: "0190a000-0000-7000-8000-00000000abcd"}
 	if err := errors.Join(p.Save(n), n.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package fleet
+package site
 
 import (
 	"net/http"
@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/robotmem/robotmem-go/robotmem/fleet"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -33,7 +34,7 @@ func TestWhatIsNoSiteGetsAndAcknowledgesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			site := httptest.NewServer(http.HandlerFunc(tt.answer))
 			t.Cleanup(site.Close)
-			r := newRobot(t, &testSite{url: site.URL}, "arm", func(p *Peer) { p.Token = "rmt_secret" }, local.Options{})
+			r := newRobot(t, &testSite{url: site.URL}, "arm", func(p *fleet.Peer) { p.Token = "rmt_secret" }, local.Options{})
 			r.learns(t, "a fact", nil)
 			if err := r.Push(t.Context()); err == nil || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("push: %v, want %q", err, tt.says)

@@ -1,4 +1,4 @@
-package fleet
+package site
 
 import (
 	"bufio"
@@ -12,13 +12,12 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/fleet"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 const (
-	// mostUnpacked bounds a push: 1 MiB of text compresses to a tenth.
-	mostUnpacked = 64 << 20
-	mostHead     = 1 << 20 // of the memory before a payload
+	mostHead = 1 << 20 // of the memory before a payload
 )
 
 // Memories returns the memory of the caller in ctx, if there is room in it for what a request
@@ -29,9 +28,9 @@ type Memories func(ctx context.Context, memories, bytes int64) (n *local.Node, l
 // that web has to answer.
 func Handler(node Memories) func(http.ResponseWriter, *http.Request) error {
 	calls := map[string]func(http.ResponseWriter, *http.Request) (any, error){
-		"hello": decoded(node, 0, Greet),
-		"push":  decoded(node, 1, Receive), // that some of it is known already is found later
-		"pull":  decoded(node, 0, Give),
+		"hello": decoded(node, 0, AnswerHello),
+		"push":  decoded(node, 1, AnswerPush), // that some of it is known already is found later
+		"pull":  decoded(node, 0, AnswerPull),
 		"payload": func(_ http.ResponseWriter, r *http.Request) (any, error) {
 			return map[string]bool{"stored": true}, receivePayload(r.Context(), node, r.Body)
 		},
@@ -63,7 +62,7 @@ func decoded[Request, Response any](node Memories, memories int64, f func(contex
 		}
 		defer leave()
 		request := new(Request)
-		if err := decode(http.MaxBytesReader(w, r.Body, pushBytes), r.Header.Get("Content-Encoding"), request); err != nil {
+		if err := decode(http.MaxBytesReader(w, r.Body, fleet.MaxPush), r.Header.Get("Content-Encoding"), request); err != nil {
 			return nil, err
 		}
 
@@ -77,7 +76,7 @@ func decode(body io.Reader, encoding string, to any) error {
 		if err != nil {
 			return robotmem.Errorf(robotmem.Invalid, "body", "is not gzip")
 		}
-		body = io.LimitReader(z, mostUnpacked)
+		body = io.LimitReader(z, fleet.MaxUnpacked)
 	}
 	err := json.NewDecoder(body).Decode(to)
 	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
@@ -92,7 +91,7 @@ func decode(body io.Reader, encoding string, to any) error {
 
 // receivePayload stores the payload of a memory: a push of this memory on one line, then the bytes.
 func receivePayload(ctx context.Context, node Memories, body io.Reader) error {
-	in, p := bufio.NewReaderSize(body, mostHead), &Push{}
+	in, p := bufio.NewReaderSize(body, mostHead), &fleet.PushRequest{}
 	head, err := in.ReadSlice('\n')
 	if err == nil {
 		err = json.Unmarshal(head, p)
@@ -100,12 +99,12 @@ func receivePayload(ctx context.Context, node Memories, body io.Reader) error {
 	if err != nil || len(p.Memories) != 1 || p.Memories[0].Payload == nil || p.Memories[0].Payload.Bytes < 0 {
 		return robotmem.Errorf(robotmem.Invalid, "body", "must begin with a line of at most %d bytes that is the push of one memory with a payload", mostHead)
 	}
-	if err := mayBe(ctx, p.Robot); err != nil {
+	if err := requireRobot(ctx, p.Robot); err != nil {
 		return err
 	}
 
 	m := &p.Memories[0]
-	a := &arrival{caller: robotmem.CallerOf(ctx), push: p, counters: map[string]int64{}, ack: &Ack{}}
+	a := &arrival{caller: robotmem.CallerOf(ctx), push: p, counters: map[string]int64{}, ack: &fleet.PushResponse{}}
 	if err := a.admit(ctx, m); err != nil {
 		return err
 	}
@@ -116,7 +115,7 @@ func receivePayload(ctx context.Context, node Memories, body io.Reader) error {
 	}
 
 	defer leave()
-	_, err = n.Import(ctx, &listed{[]*archive.Entry{
+	_, err = n.Import(ctx, &fleet.Entries{List: []*archive.Entry{
 		{Memories: []archive.Memory{m.Memory}}, {Payload: &archive.Data{SHA256: m.Payload.SHA256, Bytes: m.Payload.Bytes, Reader: in}},
 	}}, local.ImportOptions{Sync: a})
 

@@ -1,8 +1,8 @@
-// Package fleet is the memory of many robots, on PostgreSQL.
+// Package site is the memory of many robots, on PostgreSQL.
 //
 // A node holds nothing that is not in the database: any number of them may serve the same
 // tenants, and one that is killed loses nothing that was acknowledged.
-package fleet
+package site
 
 import (
 	"cmp"

@@ -1,19 +1,17 @@
-package fleet
+package site
 
 import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/fleet"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -25,57 +23,20 @@ import (
 // the robot replaces the state here if the site has not changed it since, and is a conflict
 // otherwise. No clock is compared.
 
-// Push are changes of a robot's memory, in the order of their numbers.
-type Push struct {
-	Replica  string            `json:"replica"` // of the robot's memory, made when it joined
-	Robot    string            `json:"robot"`
-	Upto     int64             `json:"upto"` // the number of the last change
-	Sessions []archive.Session `json:"sessions,omitempty"`
-	Memories []Counted         `json:"memories,omitempty"`
-	Links    []archive.Link    `json:"links,omitempty"`
-	Purged   []string          `json:"purged,omitempty"` // uids
-}
-
-// empty reports whether a push says nothing.
-func (p *Push) empty() bool {
-	return len(p.Sessions)+len(p.Memories)+len(p.Links)+len(p.Purged) == 0
-}
-
-// Counted is a memory with the number of its last change.
-type Counted struct {
-	Counter int64 `json:"counter"`
-	archive.Memory
-}
-
-// Ack is the answer to a Push. What it counts is durable.
-type Ack struct {
-	Upto      int64             `json:"upto"`
-	Memories  local.ImportCount `json:"memories"`
-	Conflicts []SyncNote        `json:"conflicts,omitempty"` // changed here and there; both are kept
-	Refused   []SyncNote        `json:"refused,omitempty"`   // what the site cannot store
-	Wanted    []string          `json:"wanted,omitempty"`    // SHA-256 of payloads that it does not have
-}
-
-// SyncNote says something of one memory.
-type SyncNote struct {
-	UID    string `json:"uid"`
-	Reason string `json:"reason"`
-}
-
-// Receive stores the changes of a robot. A push that is sent twice is stored once. It fails with
+// AnswerPush stores the changes of a robot. A push that is sent twice is stored once. It fails with
 // Conflict if another memory has the name of the robot.
-func Receive(ctx context.Context, n *local.Node, p *Push) (*Ack, error) {
+func AnswerPush(ctx context.Context, n *local.Node, p *fleet.PushRequest) (*fleet.PushResponse, error) {
 	if p.Replica == "" || p.Robot == "" {
 		return nil, robotmem.Errorf(robotmem.Invalid, "replica", "and robot are required")
 	}
-	if err := mayBe(ctx, p.Robot); err != nil {
+	if err := requireRobot(ctx, p.Robot); err != nil {
 		return nil, err
 	}
-	if err := n.Store.Write(ctx, func(tx *store.Tx) error { return knowReplica(tx, robotmem.CallerOf(ctx), p) }); err != nil {
+	if err := n.Store.Write(ctx, func(tx *store.Tx) error { return registerReplica(tx, robotmem.CallerOf(ctx), p) }); err != nil {
 		return nil, err
 	}
 
-	ack := &Ack{Upto: p.Upto}
+	ack := &fleet.PushResponse{Upto: p.Upto}
 	sessions, err := ownSessions(ctx, n, p, ack)
 	if err != nil {
 		return nil, err
@@ -88,7 +49,7 @@ func Receive(ctx context.Context, n *local.Node, p *Push) (*Ack, error) {
 	for i := range p.Memories {
 		m := &p.Memories[i]
 		if err := a.admit(ctx, m); err != nil {
-			ack.Refused = append(ack.Refused, SyncNote{m.UID, detailOf(err)})
+			ack.Refused = append(ack.Refused, fleet.SyncNote{UID: m.UID, Reason: robotmem.Explain(err).Detail()})
 			continue
 		}
 		memories = append(memories, m.Memory)
@@ -99,9 +60,9 @@ func Receive(ctx context.Context, n *local.Node, p *Push) (*Ack, error) {
 	}
 
 	options := local.ImportOptions{Sync: a, Refused: func(uid string, err error) {
-		ack.Refused = append(ack.Refused, SyncNote{uid, err.Error()})
+		ack.Refused = append(ack.Refused, fleet.SyncNote{UID: uid, Reason: err.Error()})
 	}}
-	report, err := n.Import(ctx, &listed{entries}, options)
+	report, err := n.Import(ctx, &fleet.Entries{List: entries}, options)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +72,7 @@ func Receive(ctx context.Context, n *local.Node, p *Push) (*Ack, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := n.Import(ctx, &listed{[]*archive.Entry{{Links: links}}}, options); err != nil {
+	if _, err := n.Import(ctx, &fleet.Entries{List: []*archive.Entry{{Links: links}}}, options); err != nil {
 		return nil, err
 	}
 
@@ -128,16 +89,16 @@ func Receive(ctx context.Context, n *local.Node, p *Push) (*Ack, error) {
 	})
 }
 
-// mayBe fails if the token of the caller is of another robot.
-func mayBe(ctx context.Context, robot string) error {
+// requireRobot fails if the token of the caller is of another robot.
+func requireRobot(ctx context.Context, robot string) error {
 	if c := robotmem.CallerOf(ctx); c.Role == robotmem.RoleRobot && c.Robot != robot {
 		return robotmem.Errorf(robotmem.Forbidden, "robot", "is %q, and the token is of the robot %s; join with --robot %[2]s, or with a token of %[1]q", robot, c.Robot)
 	}
 	return nil
 }
 
-// mayHave fails if the caller has not the collection.
-func mayHave(ctx context.Context, collection string) error {
+// requireCollection fails if the caller has not the collection.
+func requireCollection(ctx context.Context, collection string) error {
 	if set := robotmem.CallerOf(ctx).Collections; set != "" && !robotmem.InCollections(set, collection) {
 		return robotmem.Errorf(robotmem.Forbidden, "collection", "is %q, and the token is for %s", collection, set)
 	}
@@ -145,18 +106,18 @@ func mayHave(ctx context.Context, collection string) error {
 }
 
 // ownSessions are the sessions that the caller may store: in its collections, and not another robot's.
-func ownSessions(ctx context.Context, n *local.Node, p *Push, ack *Ack) (own []archive.Session, err error) {
+func ownSessions(ctx context.Context, n *local.Node, p *fleet.PushRequest, ack *fleet.PushResponse) (own []archive.Session, err error) {
 	err = n.Store.Read(ctx, func(c *store.Conn) error {
 		for _, s := range p.Sessions {
-			err := mayHave(ctx, s.Collection)
+			err := requireCollection(ctx, s.Collection)
 			if err == nil {
-				err = maySession(ctx, c, p.Robot, s.SessionID)
+				err = requireSession(ctx, c, p.Robot, s.SessionID)
 			}
 			if err != nil && !errors.Is(err, robotmem.Forbidden) {
 				return err
 			}
 			if err != nil {
-				ack.Refused = append(ack.Refused, SyncNote{s.SessionID, detailOf(err)})
+				ack.Refused = append(ack.Refused, fleet.SyncNote{UID: s.SessionID, Reason: robotmem.Explain(err).Detail()})
 				continue
 			}
 			own = append(own, s)
@@ -168,9 +129,9 @@ func ownSessions(ctx context.Context, n *local.Node, p *Push, ack *Ack) (own []a
 	return own, err
 }
 
-// maySession fails with Forbidden if an episode is known as one of another robot, or is in a collection
+// requireSession fails with Forbidden if an episode is known as one of another robot, or is in a collection
 // that the caller has not.
-func maySession(ctx context.Context, c *store.Conn, robot, id string) error {
+func requireSession(ctx context.Context, c *store.Conn, robot, id string) error {
 	known, err := c.Session(id)
 	if errors.Is(err, robotmem.NotFound) {
 		return nil
@@ -182,12 +143,12 @@ func maySession(ctx context.Context, c *store.Conn, robot, id string) error {
 		return robotmem.Errorf(robotmem.Forbidden, "session_id", "%q is an episode of the robot %s, and the token is of the robot %s", id, by, robot)
 	}
 
-	return mayHave(ctx, known.Collection)
+	return requireCollection(ctx, known.Collection)
 }
 
-// mayMemory fails with Forbidden if a stored memory is not the caller's: of another robot than that
+// requireMemory fails with Forbidden if a stored memory is not the caller's: of another robot than that
 // of its token, or in a collection that it has not. The stored row decides, not what a push says.
-func mayMemory(caller robotmem.Caller, robot, collection string) error {
+func requireMemory(caller robotmem.Caller, robot, collection string) error {
 	if caller.Role == robotmem.RoleRobot && robot != caller.Robot {
 		return robotmem.Errorf(robotmem.Forbidden, "uid", "is not a memory of the robot %s", caller.Robot)
 	}
@@ -199,7 +160,7 @@ func mayMemory(caller robotmem.Caller, robot, collection string) error {
 }
 
 // ownLinks are the links between what the caller may change.
-func ownLinks(ctx context.Context, n *local.Node, p *Push) (own []archive.Link, err error) {
+func ownLinks(ctx context.Context, n *local.Node, p *fleet.PushRequest) (own []archive.Link, err error) {
 	caller := robotmem.CallerOf(ctx)
 	if caller.Role != robotmem.RoleRobot {
 		return p.Links, nil
@@ -212,10 +173,10 @@ func ownLinks(ctx context.Context, n *local.Node, p *Push) (own []archive.Link, 
 				_, err = ownerOf(c, caller, l.Memory)
 			}
 			if err == nil && l.SessionID != "" {
-				err = maySession(ctx, c, p.Robot, l.SessionID)
+				err = requireSession(ctx, c, p.Robot, l.SessionID)
 			}
 			if err == nil && l.Collection != "" {
-				err = mayHave(ctx, l.Collection)
+				err = requireCollection(ctx, l.Collection)
 			}
 
 			switch {
@@ -242,11 +203,11 @@ func ownerOf(c *store.Conn, caller robotmem.Caller, uid string) (id int64, err e
 		return 0, err
 	}
 
-	return id, mayMemory(caller, robot, collection)
+	return id, requireMemory(caller, robot, collection)
 }
 
-// knowReplica registers the memory of a robot. A token of a robot does not speak for the memory of another.
-func knowReplica(tx *store.Tx, c robotmem.Caller, p *Push) error {
+// registerReplica registers the memory of a robot. A token of a robot does not speak for the memory of another.
+func registerReplica(tx *store.Tx, c robotmem.Caller, p *fleet.PushRequest) error {
 	before := p.Robot
 	_, err := tx.One(store.RobotOfReplica, []any{p.Replica}, func(r store.Row) { before = r.ColumnText(0) })
 	if err != nil {
@@ -270,32 +231,20 @@ func knowReplica(tx *store.Tx, c robotmem.Caller, p *Push) error {
 	return tx.Exec(store.PutReplica, p.Replica, p.Robot, now, now)
 }
 
-// Hello is what a robot asks before it sends.
-type Hello struct {
-	Replica string `json:"replica"`
-	Robot   string `json:"robot"`
-	Replace bool   `json:"replace,omitempty"` // this memory takes the place of another of that name
-}
-
-// Welcome is the answer to a Hello.
-type Welcome struct {
-	Upto int64 `json:"upto"` // the last change of the replica that has arrived, 0 of an unknown one
-}
-
-// Greet returns how much of a robot's memory has arrived.
-func Greet(ctx context.Context, n *local.Node, h *Hello) (w *Welcome, err error) {
-	if err := mayBe(ctx, h.Robot); err != nil {
+// AnswerHello returns how much of a robot's memory has arrived.
+func AnswerHello(ctx context.Context, n *local.Node, h *fleet.HelloRequest) (w *fleet.HelloResponse, err error) {
+	if err := requireRobot(ctx, h.Robot); err != nil {
 		return nil, err
 	}
 
-	w = &Welcome{}
+	w = &fleet.HelloResponse{}
 	err = n.Store.Write(ctx, func(tx *store.Tx) error {
 		if h.Replace {
 			if err := tx.Exec(store.DeleteOtherReplicas, h.Robot, h.Replica); err != nil {
 				return err
 			}
 		}
-		if err := knowReplica(tx, robotmem.CallerOf(ctx), &Push{Replica: h.Replica, Robot: h.Robot}); err != nil {
+		if err := registerReplica(tx, robotmem.CallerOf(ctx), &fleet.PushRequest{Replica: h.Replica, Robot: h.Robot}); err != nil {
 			return err
 		}
 		w.Upto, err = tx.Number(store.UptoOfReplica, h.Replica)
@@ -308,8 +257,8 @@ func Greet(ctx context.Context, n *local.Node, h *Hello) (w *Welcome, err error)
 
 // admit checks a memory of a push by itself, and removes from it what only an operator or this node
 // may say: its source, if that is reserved, who stored it, and that it is pinned.
-func (a *arrival) admit(ctx context.Context, m *Counted) error {
-	if err := mayHave(ctx, m.Collection); err != nil {
+func (a *arrival) admit(ctx context.Context, m *fleet.NumberedMemory) error {
+	if err := requireCollection(ctx, m.Collection); err != nil {
 		return err
 	}
 	if m.Extra.Robot == "" || a.caller.Role == robotmem.RoleRobot {
@@ -357,44 +306,25 @@ func (a *arrival) purge(ctx context.Context, n *local.Node, uid string) error {
 }
 
 func (a *arrival) refuse(uid string, why error) {
-	a.ack.Refused = append(a.ack.Refused, SyncNote{uid, detailOf(why)})
+	a.ack.Refused = append(a.ack.Refused, fleet.SyncNote{UID: uid, Reason: robotmem.Explain(why).Detail()})
 	if a.refused == nil {
 		a.refused = map[string]bool{}
 	}
 	a.refused[uid] = true
 }
 
-// listed is an archive.Source of entries.
-type listed struct{ entries []*archive.Entry }
-
-func (l *listed) Next() (*archive.Entry, error) {
-	if len(l.entries) == 0 {
-		return nil, io.EOF
-	}
-	e := l.entries[0]
-	l.entries = l.entries[1:]
-	return e, nil
-}
-
 // arrival compares the memories of a push.
 type arrival struct {
 	caller   robotmem.Caller
-	push     *Push
+	push     *fleet.PushRequest
 	counters map[string]int64
-	ack      *Ack
+	ack      *fleet.PushResponse
 	refused  map[string]bool // uids of which nothing is stored
 }
 
 type lastArrival struct {
 	counter      int64
 	theirs, ours []byte
-}
-
-// stateOf is a hash of what makes two states of a memory different.
-func stateOf(m *archive.Memory) []byte {
-	data, _ := json.Marshal([]any{m.Content, m.Context, m.Collection, m.Status, m.Pinned, m.Extra.Outcome, m.UserTags}) // texts and JSON
-	sum := sha256.Sum256(data)
-	return sum[:16]
 }
 
 // Decide implements local.Sync.
@@ -405,14 +335,14 @@ func (a *arrival) Decide(tx *store.Tx, r *store.ImportRecord, known *store.Archi
 
 	if known != nil {
 		// Before anything is compared: who may not change the memory learns nothing of it and leaves nothing.
-		if err := mayMemory(a.caller, known.Extra.Robot, known.Collection); err != nil {
+		if err := requireMemory(a.caller, known.Extra.Robot, known.Collection); err != nil {
 			a.refuse(r.UID, err)
 			return store.ImportKeep, nil
 		}
 	}
 
 	if r.Session != "" {
-		err := maySession(robotmem.WithCaller(context.Background(), a.caller), tx.Conn, a.push.Robot, r.Session)
+		err := requireSession(robotmem.WithCaller(context.Background(), a.caller), tx.Conn, a.push.Robot, r.Session)
 		if errors.Is(err, robotmem.Forbidden) {
 			a.refuse(r.UID, err)
 			return store.ImportKeep, nil
@@ -434,7 +364,7 @@ func (a *arrival) Decide(tx *store.Tx, r *store.ImportRecord, known *store.Archi
 		return v, err
 	}
 
-	said, here := stateOf(r.Memory), stateOf(&known.Memory)
+	said, here := fleet.StateOf(r.Memory), fleet.StateOf(&known.Memory)
 	switch {
 	case bytes.Equal(said, here) || found && bytes.Equal(said, last.theirs):
 		return store.ImportSame, nil
@@ -446,7 +376,7 @@ func (a *arrival) Decide(tx *store.Tx, r *store.ImportRecord, known *store.Archi
 	}
 
 	reason := fmt.Sprintf("robot %s changed it while it was changed here; the state here stays, the robot's is in its history", a.push.Robot)
-	a.ack.Conflicts = append(a.ack.Conflicts, SyncNote{r.UID, reason})
+	a.ack.Conflicts = append(a.ack.Conflicts, fleet.SyncNote{UID: r.UID, Reason: reason})
 	err = errors.Join(
 		tx.KeepVersion(known.ID, &archive.Version{
 			Version: r.Version, ValidFrom: r.ValidFrom, ValidTo: store.FormatTime(tx.Now), Content: r.Content, Summary: r.Summary, Context: r.Context,
@@ -463,7 +393,7 @@ func (a *arrival) Stored(tx *store.Tx, r *store.ImportRecord, id int64, v store.
 		return nil
 	}
 
-	said := stateOf(r.Memory)
+	said := fleet.StateOf(r.Memory)
 	ours := said
 	if v == store.ImportKeep || v == store.ImportSame {
 		// What the site has is not what the robot says: its next change is compared with that.
@@ -491,39 +421,18 @@ func (a *arrival) Stored(tx *store.Tx, r *store.ImportRecord, id int64, v store.
 		r.UID, a.push.Replica, a.counters[r.UID], said, ours)
 }
 
-// Pull asks for what others have learnt.
-type Pull struct {
-	Replica   string         `json:"replica"`
-	After     int64          `json:"after"` // Upto of the answer before
-	Subscribe []Subscription `json:"subscribe"`
-	Limit     int            `json:"limit,omitempty"` // memories that are looked at; 500 if zero
-}
-
-// Subscription chooses facts.
-type Subscription struct {
-	Collection string          `json:"collection"` // * for all
-	Where      robotmem.Object `json:"where,omitempty"`
-}
-
-// Learnt are facts that other robots have learnt, and what became of those that were sent before.
-type Learnt struct {
-	Upto     int64            `json:"upto"`
-	More     bool             `json:"more"`
-	Memories []archive.Memory `json:"memories"`
-}
-
 const (
-	pullUsual = 500
-	pullMost  = 5000
+	pullDefault = 500
+	pullLimit   = 5000
 )
 
-// Give answers a Pull.
-func Give(ctx context.Context, n *local.Node, p *Pull) (*Learnt, error) {
+// AnswerPull answers a Pull.
+func AnswerPull(ctx context.Context, n *local.Node, p *fleet.PullRequest) (*fleet.PullResponse, error) {
 	if p.Limit == 0 {
-		p.Limit = pullUsual
+		p.Limit = pullDefault
 	}
-	if p.Limit < 1 || p.Limit > pullMost {
-		return nil, robotmem.Errorf(robotmem.Invalid, "limit", "must be 1 to %d, not %d", pullMost, p.Limit)
+	if p.Limit < 1 || p.Limit > pullLimit {
+		return nil, robotmem.Errorf(robotmem.Invalid, "limit", "must be 1 to %d, not %d", pullLimit, p.Limit)
 	}
 
 	wheres := make([]*filter.Condition, len(p.Subscribe))
@@ -534,13 +443,13 @@ func Give(ctx context.Context, n *local.Node, p *Pull) (*Learnt, error) {
 		}
 	}
 
-	out := &Learnt{Upto: p.After, Memories: []archive.Memory{}}
+	out := &fleet.PullResponse{Upto: p.After, Memories: []archive.Memory{}}
 	err := n.Store.Read(ctx, func(c *store.Conn) error {
 		rows := 0
 		err := c.EachArchivedSince(p.After, int64(p.Limit), func(a *store.Archived, revision int64) error {
 			rows++
 			out.Upto = revision
-			if a.Type != "fact" || a.Damaged || mayHave(ctx, a.Collection) != nil {
+			if a.Type != "fact" || a.Damaged || requireCollection(ctx, a.Collection) != nil {
 				return nil
 			}
 

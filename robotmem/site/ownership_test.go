@@ -1,4 +1,4 @@
-package fleet
+package site
 
 import (
 	"slices"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/fleet"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store/postgres/postgrestest"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
@@ -40,48 +41,50 @@ func TestARobotChangesNoMemoryOfAnotherOverSync(t *testing.T) {
 	defer leave()
 	robot := newRobot(t, &testSite{}, "arm-2", nil, local.Options{})
 	robot.learns(t, "a fact of the thief", nil)
-	template, _, err := robot.changes(t.Context(), 100)
+	template, _, err := robot.Replicator.Changes(t.Context(), 100)
 	if err != nil || len(template.Memories) != 1 {
 		t.Fatal(err, template)
 	}
 	replica, counter := uuid.NewString(), int64(0)
-	forge := func(uid string, change func(*Push, *Counted)) *Ack {
+	forge := func(uid string, change func(*fleet.PushRequest, *fleet.NumberedMemory)) *fleet.PushResponse {
 		t.Helper()
 		counter++
 		m := template.Memories[0]
 		m.UID, m.Collection, m.Counter = uid, "cells", counter
-		p := &Push{Replica: replica, Robot: "arm-2", Upto: counter, Memories: []Counted{m}}
+		p := &fleet.PushRequest{Replica: replica, Robot: "arm-2", Upto: counter, Memories: []fleet.NumberedMemory{m}}
 		if change != nil {
 			change(p, &p.Memories[0])
 		}
-		ack, err := Receive(thief, n, p)
+		ack, err := AnswerPush(thief, n, p)
 		if err != nil {
 			t.Fatal(err, causeOf(err))
 		}
 		return ack
 	}
-	refused := func(ack *Ack, uid string) {
+	refused := func(ack *fleet.PushResponse, uid string) {
 		t.Helper()
-		if !slices.ContainsFunc(ack.Refused, func(n SyncNote) bool { return n.UID == uid && strings.Contains(n.Reason, "arm-2") }) {
+		if !slices.ContainsFunc(ack.Refused, func(n fleet.SyncNote) bool { return n.UID == uid && strings.Contains(n.Reason, "arm-2") }) {
 			t.Errorf("%s is not refused: %+v", uid, ack)
 		}
 	}
 	for _, uid := range uids {
 		refused(forge(uid, nil), uid)
 		// The refused push has left nothing that a second one could lean on.
-		refused(forge(uid, func(_ *Push, m *Counted) { m.Content, m.Summary = "it holds 99 N", "it holds 99 N" }), uid)
-		ack := forge(uid, func(p *Push, _ *Counted) { p.Memories, p.Purged = nil, []string{uid} })
+		refused(forge(uid, func(_ *fleet.PushRequest, m *fleet.NumberedMemory) {
+			m.Content, m.Summary = "it holds 99 N", "it holds 99 N"
+		}), uid)
+		ack := forge(uid, func(p *fleet.PushRequest, _ *fleet.NumberedMemory) { p.Memories, p.Purged = nil, []string{uid} })
 		refused(ack, uid)
 	}
 	// Its own memory supersedes none of another, and marks no episode of another.
 	own := uuid.NewString()
-	forge(own, func(p *Push, _ *Counted) {
+	forge(own, func(p *fleet.PushRequest, _ *fleet.NumberedMemory) {
 		p.Links = []archive.Link{
 			{Memory: uids[id], SessionID: "run-of-arm-1", Used: true}, {Memory: own, SessionID: "run-of-arm-1", Used: true},
 			{Memory: uids[id], Origin: "stolen", Collection: "cells"},
 		}
 	})
-	refused(forge(uuid.NewString(), func(_ *Push, m *Counted) { m.Session, m.UID = "run-of-arm-1", own }), own)
+	refused(forge(uuid.NewString(), func(_ *fleet.PushRequest, m *fleet.NumberedMemory) { m.Session, m.UID = "run-of-arm-1", own }), own)
 	for of, text := range map[int64]string{id: "the gripper holds 12 N", rule: "never open gate four"} {
 		m, err := g.Get(operator, &robotmem.MemoryRequest{MemoryID: of})
 		if err != nil || m.Content != text || m.Status != "active" {
@@ -97,7 +100,7 @@ func TestARobotChangesNoMemoryOfAnotherOverSync(t *testing.T) {
 
 	// What only an operator or this node may say is not taken from a push.
 	said := uuid.NewString()
-	forge(said, func(_ *Push, m *Counted) {
+	forge(said, func(_ *fleet.PushRequest, m *fleet.NumberedMemory) {
 		m.Content, m.Summary, m.Source, m.Pinned = "the operator says go", "the operator says go", "operator", true
 		m.Extra.Who, m.Extra.Robot = "ada", "arm-1"
 	})
@@ -106,11 +109,13 @@ func TestARobotChangesNoMemoryOfAnotherOverSync(t *testing.T) {
 		t.Errorf("stored as %+v by %+v", m, m.Provenance)
 	}
 	// Its own memory it may change and purge; the answer of a purge names the copies on robots.
-	forge(said, func(_ *Push, m *Counted) { m.Content, m.Summary = "the robot says stop", "the robot says stop" })
+	forge(said, func(_ *fleet.PushRequest, m *fleet.NumberedMemory) {
+		m.Content, m.Summary = "the robot says stop", "the robot says stop"
+	})
 	if named(t, n, "the robot says stop") == nil {
 		t.Error("its own change did not arrive")
 	}
-	forge(said, func(p *Push, _ *Counted) { p.Memories, p.Purged = nil, []string{said} })
+	forge(said, func(p *fleet.PushRequest, _ *fleet.NumberedMemory) { p.Memories, p.Purged = nil, []string{said} })
 	if named(t, n, "the robot says stop") != nil {
 		t.Error("its own purge did not arrive")
 	}

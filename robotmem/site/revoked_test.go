@@ -1,4 +1,4 @@
-package fleet
+package site
 
 import (
 	"crypto/sha256"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/fleet"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store/postgres/postgrestest"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/web"
@@ -55,8 +56,8 @@ func TestATokenIsRevokedInTheMiddleOfASync(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	r := newRobot(t, &testSite{url: server.URL}, "arm", func(p *Peer) { p.Token = first }, local.Options{})
-	const facts = 3 * pushMemories
+	r := newRobot(t, &testSite{url: server.URL}, "arm", func(p *fleet.Peer) { p.Token = first }, local.Options{})
+	const facts = 3 * 500
 	req := &robotmem.LearnBatchRequest{KeepDuplicates: true}
 	for i := range facts {
 		req.Items = append(req.Items, robotmem.LearnRequest{Insight: fmt.Sprintf("fact %d of the arm", i)})
@@ -71,7 +72,7 @@ func TestATokenIsRevokedInTheMiddleOfASync(t *testing.T) {
 	if err != nil || s.Waiting == 0 || s.Waiting >= facts || s.Error == "" {
 		t.Errorf("after the revocation: %+v %v", s, err)
 	}
-	r.peer.Token = token("second")
+	r.Peer.Token = token("second")
 	if err := r.Once(t.Context()); err != nil {
 		t.Fatal(err, causeOf(err))
 	}
@@ -86,22 +87,22 @@ func TestATokenIsRevokedInTheMiddleOfASync(t *testing.T) {
 			t.Fatalf("fact %d is there %d times", i, c)
 		}
 	}
-	mine := r.peer.Replica
+	mine := r.Peer.Replica
 	// Another robot's token does not speak for this one.
 	other, err := site.CreateToken(t.Context(), "plant", TokenSpec{Name: "cart", Role: robotmem.RoleRobot, Robot: "cart", Collections: []string{"default"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.peer.Token = other
+	r.Peer.Token = other
 	if err := r.Greet(t.Context(), false); !errors.Is(err, robotmem.Forbidden) || !strings.Contains(err.Error(), "cart") {
 		t.Errorf("got %v, want Forbidden", err)
 	}
 	// Neither does it for its replica, or for a memory of it.
-	r.peer.Robot = "cart"
+	r.Peer.Robot = "cart"
 	if err := r.Greet(t.Context(), false); !errors.Is(err, robotmem.Forbidden) || !strings.Contains(err.Error(), "another robot") {
 		t.Errorf("got %v, want Forbidden", err)
 	}
-	r.peer.Replica = "0190a000-0000-7000-8000-00000000cafe"
+	r.Peer.Replica = "0190a000-0000-7000-8000-00000000cafe"
 	if _, err := r.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: 1, NewContent: "forged by the cart"}); err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +113,7 @@ func TestATokenIsRevokedInTheMiddleOfASync(t *testing.T) {
 		t.Errorf("a memory of another robot: %+v %v", s, err)
 	}
 	h, err := open.node.History(t.Context(), &robotmem.MemoryRequest{MemoryID: 1})
-	if err != nil || len(h.Versions) != 1 || mine == r.peer.Replica {
+	if err != nil || len(h.Versions) != 1 || mine == r.Peer.Replica {
 		t.Errorf("%+v %v", h, err)
 	}
 }
