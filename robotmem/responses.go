@@ -83,7 +83,11 @@ func (m Memory) MarshalJSON() ([]byte, error) {
 		type whole Memory
 		return EncodeJSON(whole(m))
 	}
-	return EncodeJSON(MemoryLine{m.MemoryID, m.Score, m.Line, m.Before, m.After})
+	line := MemoryLine{MemoryID: m.MemoryID, Score: m.Score, Line: m.Line, Before: m.Before, After: m.After}
+	if m.MemoryID == 0 {
+		line.UID = m.UID
+	}
+	return EncodeJSON(line)
 }
 
 // The outcomes of a memory.
@@ -200,6 +204,7 @@ type TimelineResponse struct {
 // MemoryLine is a memory in compact form.
 type MemoryLine struct {
 	MemoryID int64       `json:"memory_id"`
+	UID      string      `json:"uid,omitempty"` // of a memory of the site, which has no memory_id here
 	Score    *float64    `json:"score,omitempty"`
 	Line     string      `json:"line,omitempty"`
 	Before   []Neighbour `json:"before,omitempty"`

@@ -130,11 +130,40 @@ func (j *Joined) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 	return near, nil
 }
 
-// ofSite marks memories whose ids count at the site.
+// ofSite marks memories of the site and removes what its ids name: here they name other memories. The uid stays.
 func ofSite(memories []robotmem.Memory) {
 	for i := range memories {
-		memories[i].Scope, memories[i].MemoryID, memories[i].Conflicts = robotmem.ScopeFleet, 0, nil
+		m := &memories[i]
+		m.Scope = robotmem.ScopeFleet
+		m.MemoryID, m.SupersededBy = 0, 0
+		m.Conflicts, m.DataURI = nil, ""
+
+		for _, near := range [][]robotmem.Neighbour{m.Before, m.After} {
+			for j := range near {
+				near[j].MemoryID = 0
+			}
+		}
 	}
+}
+
+// adviceOfSite removes the ids of memories from the advice of the site.
+func adviceOfSite(res *robotmem.AdviseResponse) {
+	for i := range res.Parameters {
+		p := &res.Parameters[i]
+		for j := range p.Values {
+			p.Values[j].MemoryIDs = nil
+		}
+		if p.Best != nil {
+			p.Best.MemoryIDs = nil
+		}
+	}
+	if res.Suggestion != nil {
+		res.Suggestion.MemoryIDs = []int64{}
+	}
+	if res.Combination != nil {
+		res.Combination.MemoryIDs = []int64{}
+	}
+	res.Notes = append(res.Notes, "the site advises, from the attempts of all its robots; its memories have no memory_id here")
 }
 
 // fused is the reciprocal rank fusion of two answers. A memory that both have is this memory's.
@@ -173,6 +202,7 @@ func (j *Joined) Advise(ctx context.Context, req *robotmem.AdviseRequest) (*robo
 	here.Scope = ""
 	res, away := askSite(j, ctx, 0, func(ctx context.Context) (*robotmem.AdviseResponse, error) { return j.Site.Advise(ctx, &here) })
 	if away == nil {
+		adviceOfSite(res)
 		return res, nil
 	}
 	if req.Scope == robotmem.ScopeFleet {

@@ -2,8 +2,11 @@ package fleet
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -88,7 +91,7 @@ func TestRecallOfBoth(t *testing.T) {
 			t.Fatalf("%s: %+v %v", detail, res, err)
 		}
 		for i, m := range res.Memories {
-			if (detail == robotmem.DetailCompact) != (m.Line != "") || (detail == robotmem.DetailFull) != (m.UID != "") {
+			if (detail == robotmem.DetailCompact) != (m.Line != "") || (detail == robotmem.DetailFull || m.MemoryID == 0) != (m.UID != "") {
 				t.Errorf("%s: memory %d is %+v", detail, i, m)
 			}
 		}
@@ -129,5 +132,82 @@ func TestRecallOfBoth(t *testing.T) {
 	}
 	if _, err := near.Recall(t.Context(), &robotmem.RecallRequest{Query: "x", Scope: "both"}); !errors.Is(err, robotmem.Invalid) {
 		t.Errorf("a memory without a site: %v", err)
+	}
+}
+
+// An id of the site names another memory here, so no answer has one: neither in a field nor in a line.
+func TestNoIDOfTheSiteIsShown(t *testing.T) {
+	t.Parallel()
+	far, near := openFile(t, "site.db"), openFile(t, "arm.db")
+
+	// The ids of the site are far from those here.
+	for i := range 700 {
+		if _, err := far.Learn(t.Context(), &robotmem.LearnRequest{Insight: fmt.Sprintf("part %d lies in tray %d", i, i%9), Collection: "other"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := far.StartSession(t.Context(), &robotmem.StartSessionRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[int64]bool{}
+	for _, f := range []struct {
+		text    string
+		force   float64
+		success bool
+	}{
+		{"vise jaw gap is 61.5 mm", 9, false}, {"vise jaw gap is 63.5 mm", 12, true}, {"vise jaw gap is 64 mm", 12, true},
+		{"the same words twice", 9, false}, {"the same words twice", 12, true}, {"the vise is oiled", 12, true},
+	} {
+		res, err := far.Learn(t.Context(), &robotmem.LearnRequest{Insight: f.text, SessionID: s.SessionID, Context: robotmem.Object{
+			"params": map[string]any{"force": fmt.Sprintf("%v N", f.force)}, "task": map[string]any{"name": "clamp", "success": f.success}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[res.MemoryID] = true
+	}
+	p, err := far.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "a trace of the vise", Data: "t,fx\n1,2\n2,3\n", PerceptionType: "tactile", SessionID: s.SessionID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids[p.MemoryID] = true
+	if _, err := near.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the vise is here"}); err != nil {
+		t.Fatal(err)
+	}
+	j := &Joined{Node: near, Site: far}
+
+	shows := func(what string, answer any) {
+		t.Helper()
+		data, err := json.Marshal(answer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id := range ids {
+			if found := regexp.MustCompile(fmt.Sprintf(`(^|[^0-9.a-f-])%d([^0-9.a-f-]|$)`, id)).FindIndex(data); found != nil {
+				t.Errorf("%s shows the id %d: …%s…", what, id, data[max(0, found[0]-60):min(len(data), found[1]+60)])
+			}
+		}
+	}
+	for _, scope := range []string{robotmem.ScopeFleet, robotmem.ScopeBoth} {
+		for _, detail := range []string{robotmem.DetailFull, robotmem.DetailCompact, robotmem.DetailIDs} {
+			res, err := j.Recall(t.Context(), &robotmem.RecallRequest{Query: "vise jaw gap, the same words twice", Scope: scope, N: 20, Detail: detail, ContextWindow: 2})
+			if err != nil || len(res.Memories) < 6 {
+				t.Fatal(scope, detail, res, err)
+			}
+			for i := range res.Memories {
+				m := &res.Memories[i]
+				if m.MemoryID == 0 && m.UID == "" {
+					t.Errorf("%s, %s: %+v cannot be named", scope, detail, m)
+				}
+				m.Score, m.Relevance = nil, nil
+			}
+			res.QueryMS = 0
+			shows(scope+" "+detail, res.Memories)
+		}
+		adv, err := j.Advise(t.Context(), &robotmem.AdviseRequest{Scope: scope, Query: "clamp"})
+		if err != nil || adv.Attempts == 0 {
+			t.Fatal(adv, err)
+		}
+		shows("advise "+scope, adv)
 	}
 }

@@ -82,11 +82,27 @@ func Lines(ms []robotmem.Memory, now time.Time) []robotmem.MemoryLine {
 
 // short returns a memory with its id and score alone.
 func short(m *robotmem.Memory) robotmem.Memory {
-	out := robotmem.Memory{MemoryID: m.MemoryID}
+	out := identified(m)
 	if m.Score != nil {
 		out.Score = new(math.Round(*m.Score*100) / 100)
 	}
 	return out
+}
+
+// identified returns a memory with its id alone: a memory of the site has no memory_id here, and keeps its uid.
+func identified(m *robotmem.Memory) robotmem.Memory {
+	if m.MemoryID == 0 {
+		return robotmem.Memory{UID: m.UID, Scope: m.Scope}
+	}
+	return robotmem.Memory{MemoryID: m.MemoryID}
+}
+
+// nameOf returns how a line names a memory: by its memory_id, or by its uid if it is at the site.
+func nameOf(m *robotmem.Memory) string {
+	if m.MemoryID == 0 {
+		return m.UID
+	}
+	return strconv.FormatInt(m.MemoryID, 10)
 }
 
 // Writer writes the memories of one answer as lines and repeats no text.
@@ -124,7 +140,7 @@ func NewWriter(ms []robotmem.Memory, now time.Time) *Writer {
 
 func (w *Writer) compact(m *robotmem.Memory) robotmem.Memory {
 	// The score is left out, because it only compares a memory with the others and the order shows that.
-	c := robotmem.Memory{MemoryID: m.MemoryID}
+	c := identified(m)
 	c.Line = w.Line(m, compactTokens-TokensOf(c)-3) // 3 for the key "line"
 	c.Before, c.After = clipped(m.Before), clipped(m.After)
 	return c
@@ -188,9 +204,9 @@ func (w *Writer) once(m *robotmem.Memory, shown string) string {
 	for _, b := range w.written {
 		switch {
 		case b.Content == m.Content:
-			return fmt.Sprintf("text of %d", b.MemoryID)
+			return "text of " + nameOf(b.Memory)
 		case begins(b.shown, shown), begins(shown, b.shown):
-			return fmt.Sprintf("begins as %d", b.MemoryID)
+			return "begins as " + nameOf(b.Memory)
 		}
 	}
 	w.written = append(w.written, written{m, shown})

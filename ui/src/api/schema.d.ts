@@ -1576,6 +1576,7 @@ export interface components {
             line?: string;
             memory_id: number;
             score?: number;
+            uid?: string;
         };
         Neighbour: {
             memory_id: number;

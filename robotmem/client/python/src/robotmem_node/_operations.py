@@ -524,6 +524,7 @@ class MemoryLine(Answer):
     line: str | None
     memory_id: int
     score: float | None
+    uid: str | None
 
     _nested: ClassVar[dict[str, str]] = {"after": "[Neighbour", "before": "[Neighbour"}
 
