@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/attempts"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
@@ -25,7 +26,7 @@ func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, res *robot
 	rows := n.index.Columns.ObservedTimes(set)
 	outcomes := make([]any, len(rows))
 	n.index.Columns.OwnValues("outcome", rows, outcomes)
-	episodes, err := n.episodeAttempts(c, rows)
+	episodes, err := attempts.OfEpisodes(n.index, c, rows)
 	if err != nil {
 		return err
 	}
@@ -41,7 +42,7 @@ func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, res *robot
 
 		for i, v := range column {
 			if e, whole := episodes[rows[i].ID]; whole && path == "outcome" {
-				v = e.outcome
+				v = e.Outcome
 			}
 			keys[i][k] = v
 		}
@@ -61,7 +62,7 @@ func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, res *robot
 		}
 		g.Memories++
 		if e, whole := episodes[row.ID]; whole {
-			outcomes[i] = e.outcome
+			outcomes[i] = e.Outcome
 			g.FromEpisodes++
 		}
 
@@ -110,7 +111,7 @@ func (n *Node) groupColumn(c *store.Conn, path string, rows []store.TimedID) ([]
 	case "collection", "category", "type", "perception_type", "session_id", "outcome":
 		n.index.Columns.OwnValues(path, rows, out)
 	default:
-		values, err := n.index.Columns.ValuesOf(c, []string{path}, rowIDs(rows))
+		values, err := n.index.Columns.ValuesOf(c, []string{path}, store.IDsOf(rows))
 		if err != nil {
 			return nil, err
 		}

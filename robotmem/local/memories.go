@@ -72,7 +72,7 @@ func (n *Node) Timeline(ctx context.Context, req *robotmem.TimelineRequest) (*ro
 		slices.SortFunc(moments, store.TimedID.Compare)
 		at := slices.IndexFunc(moments, func(t store.TimedID) bool { return t.ID == m.MemoryID })
 		around := moments[max(0, at-*r.Before):min(len(moments), at+*r.After+1)]
-		found, degraded, err := c.FindAll(rowIDs(around), n.Now())
+		found, degraded, err := c.FindAll(store.IDsOf(around), n.Now())
 		res.Memories, res.Degraded = recall.Lines(found, n.Now()), degraded
 
 		return err
@@ -191,7 +191,7 @@ func (n *Node) SessionMemories(ctx context.Context, req *admin.SessionMemoriesRe
 
 		moments := n.index.Columns.ObservedTimes(set)
 		slices.SortFunc(moments, store.TimedID.Compare)
-		p := page{rowIDs(moments), r.Page, r.Limit, (r.Page - 1) * r.Limit}
+		p := page{store.IDsOf(moments), r.Page, r.Limit, (r.Page - 1) * r.Limit}
 		if from != nil {
 			last := store.TimedID{ID: from.ID, NS: store.ParseTime(from.At).UnixNano()}
 			p.number, p.from = 0, sort.Search(len(moments), func(i int) bool { return moments[i].Compare(last) > 0 })

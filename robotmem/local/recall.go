@@ -117,13 +117,10 @@ func (n *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 	return res, nil
 }
 
-// errDropped says that a repair has dropped the posting lists that a query had waited for.
-var errDropped = errors.New("the posting lists were dropped")
-
 // withWords runs f once the posting lists are loaded, if it needs them, or with the reason that
 // they are missing; and again if it finds that a repair has dropped them since.
 func (n *Node) withWords(ctx context.Context, needed bool, f func(missing error) error) (err error) {
-	for err = errDropped; errors.Is(err, errDropped); {
+	for err = index.ErrPostingsDropped; errors.Is(err, index.ErrPostingsDropped); {
 		var missing error
 		if needed {
 			missing = n.index.AwaitPostings(ctx)
@@ -188,7 +185,7 @@ func (s *source) answer(ctx context.Context, c *store.Conn, q *recall.Query) (_ 
 	if len(q.Content) > 0 {
 		s.words, err = s.index.Postings.At(c)
 		if err == nil && s.words == nil && s.wordsErr == nil {
-			err = errDropped
+			err = index.ErrPostingsDropped
 		}
 		if err != nil {
 			return nil, err

@@ -282,3 +282,25 @@ func (r *Columns) Tagged(tags []string, base *bitset.BitSet) *bitset.BitSet {
 		return yes
 	})
 }
+
+// Matching returns the active memories of a selection that pass a filter.
+func (x *Index) Matching(c *store.Conn, from Selection, object robotmem.Object) (*bitset.BitSet, error) {
+	if err := x.Columns.Sync(c); err != nil {
+		return nil, err
+	}
+	set, err := x.Admit(c, from)
+	if err != nil {
+		return nil, err
+	}
+
+	return x.Narrowed(c, set, object, from.Now)
+}
+
+// Narrowed returns the members of a set that pass a filter, as of now.
+func (x *Index) Narrowed(c *store.Conn, set *bitset.BitSet, object robotmem.Object, now time.Time) (*bitset.BitSet, error) {
+	condition, err := filter.Parse(object)
+	if err != nil {
+		return nil, err
+	}
+	return x.Narrow(c, condition, set, now)
+}

@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -9,6 +10,9 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
+
+// ErrPostingsDropped says that a repair has dropped the posting lists that a query had waited for.
+var ErrPostingsDropped = errors.New("the posting lists were dropped")
 
 // Postings is the postings index in memory, the only lexical scorer. It is read from the
 // segmented texts of memories_fts, or from a snapshot, at the first recall by words, and follows

@@ -147,3 +147,12 @@ type TimedID struct{ ID, NS int64 }
 func (m TimedID) Compare(o TimedID) int {
 	return cmp.Or(cmp.Compare(m.NS, o.NS), cmp.Compare(m.ID, o.ID))
 }
+
+// IDsOf returns the ids of rows, in their order.
+func IDsOf(rows []TimedID) []int64 {
+	ids := make([]int64, len(rows))
+	for i := range rows {
+		ids[i] = rows[i].ID
+	}
+	return ids
+}

@@ -1,4 +1,4 @@
-package local
+package attempts
 
 import (
 	"encoding/json"
@@ -26,23 +26,23 @@ const (
 	paramsPrefix      = "params."
 )
 
-// episodeAttempt is an episode that counts as one attempt.
-type episodeAttempt struct {
-	memory  int64          // the memory that stands for it: one that states the parameters, else its last
-	outcome string         // of the episode
-	members []int64        // all memories of the episode: together they say what was attempted
-	params  map[string]any // by path, if the context of the session states them and not the memory; else nil
+// Episode is an episode that counts as one attempt.
+type Episode struct {
+	Memory  int64          // the memory that stands for it: one that states the parameters, else its last
+	Outcome string         // of the episode
+	Members []int64        // all memories of the episode: together they say what was attempted
+	Params  map[string]any // by path, if the context of the session states them and not the memory; else nil
 }
 
-// episodeAttempts returns the episodes that count as one attempt, by the memory that stands for each.
+// OfEpisodes returns the episodes that count as one attempt, by the memory that stands for each.
 // That is one of the rows, whose own outcome is unknown.
-func (n *Node) episodeAttempts(c *store.Conn, rows []store.TimedID) (map[int64]episodeAttempt, error) {
-	ends, err := n.index.Columns.EpisodeOutcomes(c)
+func OfEpisodes(x *index.Index, c *store.Conn, rows []store.TimedID) (map[int64]Episode, error) {
+	ends, err := x.Columns.EpisodeOutcomes(c)
 	if err != nil || len(ends) == 0 {
 		return nil, err
 	}
 
-	episodes := n.index.Columns.EpisodesOf(rows, ends, maxEpisodesRead, maxEpisodeMembers)
+	episodes := x.Columns.EpisodesOf(rows, ends, maxEpisodesRead, maxEpisodeMembers)
 	if len(episodes) == 0 {
 		return nil, nil
 	}
@@ -57,7 +57,7 @@ func (n *Node) episodeAttempts(c *store.Conn, rows []store.TimedID) (map[int64]e
 		}
 	}
 
-	paths, _, err := n.index.Columns.ContextPaths(c, members, index.PathsAsked{Prefix: paramsPrefix, Limit: maxAdvisePaths})
+	paths, _, err := x.Columns.ContextPaths(c, members, index.PathsAsked{Prefix: paramsPrefix, Limit: maxAdvisePaths})
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (n *Node) episodeAttempts(c *store.Conn, rows []store.TimedID) (map[int64]e
 
 	var columns []index.Values
 	if len(names) > 0 {
-		if columns, err = n.index.Columns.ValuesOf(c, names, ids); err != nil {
+		if columns, err = x.Columns.ValuesOf(c, names, ids); err != nil {
 			return nil, err
 		}
 	}
@@ -90,25 +90,25 @@ func (n *Node) episodeAttempts(c *store.Conn, rows []store.TimedID) (map[int64]e
 		at[id] = i
 	}
 
-	out := map[int64]episodeAttempt{}
+	out := map[int64]Episode{}
 
 	for session, e := range episodes {
 		stating, settings := settingsOf(e.Members, columns, at)
 		start := paramsOf(started[session])
-		attempt := episodeAttempt{outcome: ends[session], members: e.Members}
+		attempt := Episode{Outcome: ends[session], Members: e.Members}
 
 		switch {
 		case settings == 1 && slices.ContainsFunc(stating, func(id int64) bool { return e.Stated[id] }):
 			// A memory with these parameters has an outcome of its own: it is the attempt.
 		case settings == 1:
-			attempt.memory = firstAdmitted(stating, admitted)
+			attempt.Memory = firstAdmitted(stating, admitted)
 		case settings == 0 && len(start) > 0:
 			last := slices.DeleteFunc(slices.Clone(e.Members), func(id int64) bool { return e.Stated[id] })
 			slices.Reverse(last)
-			attempt.memory, attempt.params = firstAdmitted(last, admitted), start
+			attempt.Memory, attempt.Params = firstAdmitted(last, admitted), start
 		}
-		if attempt.memory != 0 {
-			out[attempt.memory] = attempt
+		if attempt.Memory != 0 {
+			out[attempt.Memory] = attempt
 		}
 	}
 
@@ -167,9 +167,9 @@ func paramsOf(context robotmem.Object) map[string]any {
 
 // overlay gives the attempts whose parameters the session states their values in the columns, and adds
 // columns that no memory has. named is the number of parameters, which come first; it returns the new one.
-func overlay(columns []index.Values, named int, attempts map[int64]episodeAttempt, ids []int64) ([]index.Values, int) {
+func overlay(columns []index.Values, named int, attempts map[int64]Episode, ids []int64) ([]index.Values, int) {
 	for i, id := range ids {
-		params := attempts[id].params
+		params := attempts[id].Params
 		for _, path := range slices.Sorted(maps.Keys(params)) {
 			k := slices.IndexFunc(columns, func(v index.Values) bool { return v.Path == path })
 			if k < 0 {

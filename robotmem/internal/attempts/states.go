@@ -1,4 +1,4 @@
-package local
+package attempts
 
 import (
 	"encoding/json"
@@ -28,7 +28,7 @@ func (q *advice) resolve(known []string) error {
 	ofSessions := map[string]bool{}
 
 	for _, e := range q.episodes {
-		for path := range e.params {
+		for path := range e.Params {
 			ofSessions[path] = !slices.Contains(known, path)
 		}
 	}
