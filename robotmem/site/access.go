@@ -135,6 +135,7 @@ func (s *Site) Tokens(ctx context.Context, tenant string) ([]Token, error) {
 	}
 
 	var list []Token
+
 	for _, r := range rows {
 		t := Token{Name: r.Name, Role: r.Role, Robot: r.Robot, Collections: r.Collections, Created: r.Created.UTC()}
 		if r.LastUsed != nil {

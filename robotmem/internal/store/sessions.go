@@ -211,8 +211,6 @@ func (c *Conn) RecalledFor(session string, pending []int64, n int, now time.Time
 	return out, err
 }
 
-var ()
-
 // InsertSession stores a session that started at its CreatedAt.
 func (tx *Tx) InsertSession(s robotmem.Session) error {
 	tx.NextRevision()

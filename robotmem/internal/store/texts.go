@@ -39,6 +39,7 @@ func ParseTexts(file string) (map[Query]Statement, error) {
 		q := Query{strings.TrimSpace(name)}
 
 		var t Statement
+
 		for strings.HasPrefix(body, "-- ") {
 			head, rest, _ := strings.Cut(body, "\n")
 			t.Heads = append(t.Heads, strings.TrimPrefix(head, "-- "))

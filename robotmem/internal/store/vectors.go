@@ -310,6 +310,7 @@ func (s *Store) Vectors(c *Conn, m *Model, ids []int64, each func(id int64, raw 
 func (c *Conn) vectors(m *Model, ids []int64, upto int64, each func(id int64, raw []byte) error) (left []int64,
 	err error) {
 	one := VectorOf.Of(m)
+
 	for i, id := range ids {
 		found := false
 		err := c.Query(one, []any{id}, func(s Row) error {
@@ -319,6 +320,7 @@ func (c *Conn) vectors(m *Model, ids []int64, upto int64, each func(id int64, ra
 			if raw := m.verified(s, id, 0); raw != nil {
 				return each(id, raw)
 			}
+
 			return nil
 		})
 		if err != nil {

@@ -356,6 +356,7 @@ func (c *conn) statement(q store.Query) (*statement, error) {
 		return nil, err
 	}
 	st := &statement{}
+
 	for _, head := range text.Heads {
 		table, gives := strings.CutPrefix(head, headID)
 		switch {

@@ -269,6 +269,7 @@ func (d *database) lock(c *conn) (ids map[string]int64, err error) {
 	if err == nil {
 		err = json.Unmarshal([]byte(text), &ids)
 	}
+
 	return ids, err
 }
 

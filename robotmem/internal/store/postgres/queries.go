@@ -27,10 +27,12 @@ var onceAsked = func() (asked []store.Query) {
 	if err != nil {
 		return nil // Connect fails with it
 	}
+
 	for _, q := range store.Queries {
 		if slices.Contains(all[q].Heads, headOnce) {
 			asked = append(asked, q)
 		}
 	}
+
 	return asked
 }()

@@ -32,6 +32,7 @@ const (
 func siteError(err error) error {
 	told := (*pgconn.PgError)(nil)
 	errors.As(err, &told)
+
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return ErrNone
@@ -198,6 +199,7 @@ func (s *Server) Usage(ctx context.Context, tenant int64) (memories, bytes int64
 		return tx.QueryRow(ctx, "SELECT (SELECT count(*) FROM memories), "+
 			"(SELECT coalesce(sum(bytes), 0)::bigint FROM payloads)").Scan(&memories, &bytes)
 	})
+
 	return memories, bytes, siteError(err)
 }
 

@@ -151,6 +151,7 @@ func (db *DB) isFullDisk(err error, needed int64) bool {
 	}
 
 	free, ferr := db.o.Disk.FreeBytes(filepath.Dir(db.path))
+
 	return ferr == nil && free < max(needed, frameBytes)
 }
 

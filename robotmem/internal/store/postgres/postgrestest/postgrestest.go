@@ -27,7 +27,7 @@ func Run(m *testing.M) int {
 	if err != nil {
 		panic(err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 
 	if bin := Programs(); bin != "" {
 		p, err := Start(dir, bin)
@@ -45,6 +45,7 @@ func Run(m *testing.M) int {
 // Programs returns the folder of the newest PostgreSQL from 15 on, "" without one.
 func Programs() string {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+
 	best, at := 14, ""
 	for _, f := range found {
 		if v, err := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(f)))); err == nil && v > best {
@@ -56,6 +57,7 @@ func Programs() string {
 			return filepath.Dir(f)
 		}
 	}
+
 	return at
 }
 
@@ -65,6 +67,7 @@ func Need(t testing.TB) {
 	if ServerURL != "" {
 		return
 	}
+
 	const text = "no PostgreSQL on this machine; on Debian: apt-get install postgresql"
 	if os.Getenv("CI") != "" {
 		t.Fatal(text)
@@ -82,12 +85,13 @@ func NewURL(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close(context.Background())
+	defer func() { _ = c.Close(context.Background()) }()
 	name := fmt.Sprint("test", databases.Add(1))
 	if _, err := c.Exec(context.Background(), "CREATE DATABASE "+name); err != nil {
 		t.Fatal(err)
 	}
 	config := c.Config()
+
 	return fmt.Sprintf("postgres://%s@127.0.0.1:%d/%s?pool_max_conns=4", config.User, config.Port, name)
 }
 
@@ -106,7 +110,8 @@ func (p *Server) URL(database string) string {
 
 // Command returns a program of PostgreSQL, run as the user of the server.
 func (p *Server) Command(name string, args ...string) *exec.Cmd {
-	cmd := exec.Command(filepath.Join(p.bin, name), args...)
+	// It outlives the test that starts it.
+	cmd := exec.CommandContext(context.Background(), filepath.Join(p.bin, name), args...)
 	cmd.Dir, cmd.SysProcAttr = p.Dir, &syscall.SysProcAttr{Credential: p.own, Pdeathsig: syscall.SIGKILL}
 	return cmd
 }
@@ -126,11 +131,12 @@ func New(dir, bin string) (*Server, error) {
 			return nil, err
 		}
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
 	p.Port = l.Addr().(*net.TCPAddr).Port
+
 	return p, l.Close()
 }
 
@@ -143,6 +149,7 @@ func Start(dir, bin string, settings ...string) (*Server, error) {
 	if out, err := p.Command("initdb", "-D", p.Data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w: %s", err, out)
 	}
+
 	return p, p.Start(settings...)
 }
 
@@ -162,6 +169,7 @@ func (p *Server) Start(settings ...string) error {
 		return err
 	}
 	_ = log.Close()
+
 	for until := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		c, err := pgx.Connect(ctx, p.URL("postgres"))
