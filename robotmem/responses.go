@@ -87,6 +87,7 @@ func (m Memory) MarshalJSON() ([]byte, error) {
 	if m.MemoryID == 0 {
 		line.UID = m.UID
 	}
+
 	return EncodeJSON(line)
 }
 
