@@ -28,8 +28,8 @@ func (s *stmt) ColumnType(i int) store.Type { return store.Type(s.Stmt.ColumnTyp
 type Conn struct {
 	*sqlite3.Conn
 	stmts map[string]*stmt
-	named map[store.Query]string // texts of queries, with the numbers of models
-	inJob bool                   // no statement is run outside of the transaction that has begun
+	named map[store.Query]*stmt // the prepared statements of queries, which are also in stmts
+	inJob bool                  // no statement is run outside of the transaction that has begun
 }
 
 // errRolledBack is the error of a statement whose transaction SQLite has rolled back after an
@@ -80,7 +80,7 @@ func openOnce(ctx context.Context, path string, o ConnOptions) (*Conn, error) {
 	if err != nil {
 		return nil, explained(err)
 	}
-	c := &Conn{Conn: db, stmts: map[string]*stmt{}, named: map[store.Query]string{}}
+	c := &Conn{Conn: db, stmts: map[string]*stmt{}, named: map[store.Query]*stmt{}}
 	if err := c.setUp(ctx, o); err != nil {
 		return nil, explained(errors.Join(err, c.Close()))
 	}
@@ -220,6 +220,12 @@ func (c *Conn) Query(sql string, args []any, row func(store.Row) error) error {
 	if err != nil {
 		return err
 	}
+
+	return run(s, args, row)
+}
+
+// run runs a prepared statement as Query does.
+func run(s *stmt, args []any, row func(store.Row) error) error {
 	if err := bind(s, args); err != nil {
 		return explained(errors.Join(err, s.Reset()))
 	}

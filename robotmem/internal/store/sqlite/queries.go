@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	_ "embed"
+	"io"
 	"sync"
 
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -18,32 +19,37 @@ type named struct{ *Conn }
 
 var _ store.SQL = named{}
 
-// text returns the text of a query.
-func (c *Conn) text(q store.Query) (string, error) {
-	if sql, known := c.named[q]; known {
-		return sql, nil
+// statement returns the prepared statement of a query, nil for one that has nothing to do in a file.
+func (c named) statement(q store.Query) (*stmt, error) {
+	if s, known := c.named[q]; known {
+		return s, c.mayRun()
 	}
 
-	all, err := texts()
-	if err != nil {
-		return "", err
+	sql, err := TextOf(q)
+	if err != nil || sql == "" {
+		return nil, err
 	}
-	t, err := store.Find(all, q)
+	s, err := c.prepared(sql)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	c.named[q] = t.SQL
+	c.named[q] = s
 
-	return t.SQL, nil
+	return s, nil
 }
 
-// Exec implements store.SQL.
+// Exec implements store.SQL. The text of a query without parameters may hold several statements.
 func (c named) Exec(q store.Query, args ...any) error {
-	sql, err := c.text(q)
-	if err != nil {
+	if len(args) > 0 {
+		return c.Query(q, args, func(store.Row) error { return nil })
+	}
+
+	sql, err := TextOf(q)
+	if err != nil || sql == "" {
 		return err
 	}
-	return c.Conn.Exec(sql, args...)
+
+	return c.Conn.Exec(sql)
 }
 
 // Changed implements store.SQL.
@@ -61,40 +67,35 @@ func (c named) Insert(q store.Query, args ...any) (int64, error) {
 
 // Query implements store.SQL.
 func (c named) Query(q store.Query, args []any, row func(store.Row) error) error {
-	sql, err := c.text(q)
-	if err != nil {
+	s, err := c.statement(q)
+	if err != nil || s == nil {
 		return err
 	}
-	return c.Conn.Query(sql, args, row)
+	return run(s, args, row)
 }
 
 // One implements store.SQL.
-func (c named) One(q store.Query, args []any, row func(store.Row)) (bool, error) {
-	sql, err := c.text(q)
-	if err != nil {
-		return false, err
-	}
-	return c.Conn.One(sql, args, row)
+func (c named) One(q store.Query, args []any, row func(store.Row)) (found bool, err error) {
+	err = c.Query(q, args, func(r store.Row) error {
+		found = true
+		row(r)
+		return io.EOF
+	})
+
+	return found, err
 }
 
 // Number implements store.SQL.
-func (c named) Number(q store.Query, args ...any) (int64, error) {
-	sql, err := c.text(q)
-	if err != nil {
-		return 0, err
-	}
-	return c.Conn.Number(sql, args...)
+func (c named) Number(q store.Query, args ...any) (n int64, err error) {
+	_, err = c.One(q, args, func(r store.Row) { n = r.ColumnInt64(0) })
+	return n, err
 }
 
 // Describe returns how many parameters a query takes and how many columns its rows have. It fails for a text that
 // does not fit the tables. In a query that has nothing to do here both are 0.
 func (c named) Describe(q store.Query) (params, columns int, err error) {
-	sql, err := c.text(q)
-	if err != nil || sql == "" {
-		return 0, 0, err
-	}
-	s, err := c.prepared(sql)
-	if err != nil {
+	s, err := c.statement(q)
+	if err != nil || s == nil {
 		return 0, 0, err
 	}
 
