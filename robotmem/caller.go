@@ -20,8 +20,8 @@ type Caller struct {
 	// ReadOnly callers may only read. Op.Call refuses them every operation that
 	// is not Hints.ReadOnly, and credits their recalls to no memory and no episode.
 	ReadOnly bool
-	// Tenant is whose memory the call is about, on a site of several. It is empty
-	// where there is one memory.
+	// Tenant names the owner of the memory that the call is about, on a site of
+	// several. It is empty where there is one memory.
 	Tenant string
 	// Role is what the caller may do within the tenant: one of the values
 	// below.
@@ -68,14 +68,15 @@ func CallerOf(ctx context.Context) Caller {
 // Allowed returns a Forbidden error if the caller may not use the operation.
 func (o *Op) Allowed(ctx context.Context) error {
 	if CallerOf(ctx).ReadOnly && !o.Hints.ReadOnly {
-		return inOp(o.Name, Errorf(Forbidden, "", "the token is for reading only; use one that may write, which `robotmem token create NAME` makes"))
+		return inOp(o.Name, Errorf(Forbidden, "", "the token is for reading only; "+
+			"use one that may write, which `robotmem token create NAME` makes"))
 	}
 	return nil
 }
 
-// offered refuses MCP callers the fields with tool:"-". These fields delete
+// refuseModelFields refuses MCP callers the fields with tool:"-". These fields delete
 // permanently and are reserved for people and their programs.
-func (o *Op) offered(ctx context.Context, req any) error {
+func (o *Op) refuseModelFields(ctx context.Context, req any) error {
 	if CallerOf(ctx).Tool != ToolMCP {
 		return nil
 	}
@@ -83,7 +84,8 @@ func (o *Op) offered(ctx context.Context, req any) error {
 	v := reflect.ValueOf(req).Elem()
 	for i := range v.NumField() {
 		if f := v.Type().Field(i); f.Tag.Get("tool") == "-" && !v.Field(i).IsZero() {
-			return inOp(o.Name, Errorf(Invalid, jsonName(f), "is not offered to models; a person does it with `robotmem forget %s` or over REST", "--"+jsonName(f)))
+			return inOp(o.Name, Errorf(Invalid, jsonName(f), "is not offered to models; "+
+				"a person does it with `robotmem forget %s` or over REST", "--"+jsonName(f)))
 		}
 	}
 

@@ -19,9 +19,9 @@ import (
 )
 
 // decode decodes one request strictly in its names and leniently in the spelling of values
-// (interpret.go). It reads the foreign fields that the request takes (forgive.go), and refuses other
+// (interpret.go). It reads the foreign fields that the request takes (foreign.go), and refuses other
 // unknown fields, other types and bytes after the object. The error names the field.
-func (r *reading) decode(data []byte, req any) error {
+func (r *requestReader) decode(data []byte, req any) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		data = []byte("{}")
 	}
@@ -35,15 +35,18 @@ func (r *reading) decode(data []byte, req any) error {
 	}
 
 	v := reflect.ValueOf(req).Elem()
-	// By field: the name in the request.
-	given := map[string]string{}
+	given := map[string]string{} // the name in the request, by field
 
 	var others map[string]foreign
+
+	// A batch decodes many items with one reader, so these may be left from the item before.
 	r.score, r.mediaType = nil, ""
 
+	// Sorted, so that notes and errors do not depend on the order of the map.
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		f, known := fieldNamed(v.Type(), name)
 		field := jsonName(f)
+		// Foreign fields wait until all own fields are read, because they complete them.
 		if !known {
 			var isForeign bool
 			if field, isForeign = foreignNamed(v.Type(), name); !isForeign {
@@ -51,13 +54,18 @@ func (r *reading) decode(data []byte, req any) error {
 			}
 		}
 
-		switch { // comparisons copy nothing
-		case string(fields[name]) == "null":
-			continue // not given
-		case string(fields[name]) == `""` && field != "data_base64" && field != "query": // a payload of no bytes; any memory
-			r.empty = append(r.empty, r.within+name)
+		// Models fill optional fields with null or "". Two fields have a meaning when empty: a payload of no bytes,
+		// and a query that matches any memory.
+		switch string(fields[name]) {
+		case "null":
 			continue
+		case `""`:
+			if field != "data_base64" && field != "query" {
+				r.empty = append(r.empty, r.within+name)
+				continue
+			}
 		}
+
 		if other, twice := given[field]; twice {
 			return Errorf(Invalid, name, "%s and %s are names of the same field; give one", other, name)
 		}
@@ -72,8 +80,10 @@ func (r *reading) decode(data []byte, req any) error {
 				others = map[string]foreign{}
 			}
 			others[field] = foreign{name, value, fields[name]}
+
 			continue
 		}
+
 		if name != field {
 			r.note(name, "taken as %s", field)
 		}
@@ -82,16 +92,17 @@ func (r *reading) decode(data []byte, req any) error {
 		}
 	}
 
-	if c, ok := req.(completing); ok {
+	// Foreign fields come last, because they must not replace what the request's own fields say.
+	if c, ok := req.(completer); ok {
 		return c.complete(r, others)
 	}
 
 	return nil
 }
 
-// selfReading is a value that decodes itself.
-type selfReading interface {
-	read(*reading, []byte) error
+// selfReader is implemented by types that decode themselves.
+type selfReader interface {
+	read(*requestReader, []byte) error
 }
 
 // View is a JSON value that stays a part of the data that it is decoded from, because a
@@ -104,9 +115,13 @@ func (v *View) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return err
 }
 
-// lenient are the options with which encoding/json decodes: the last of several members
+// lenient holds the options with which encoding/json decodes: the last of several members
 // with the same name counts, a lone surrogate is replaced, and base64 may have line breaks.
-var lenient = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsonv1.ParseBytesWithLooseRFC4648(true))
+var lenient = jsonv2.JoinOptions(
+	jsontext.AllowDuplicateNames(true),
+	jsontext.AllowInvalidUTF8(true),
+	jsonv1.ParseBytesWithLooseRFC4648(true),
+)
 
 func namedError(name string, err error) error {
 	if e := (*Error)(nil); errors.As(err, &e) {
@@ -115,7 +130,8 @@ func namedError(name string, err error) error {
 		return &inner
 	}
 	if e := (*jsonv2.SemanticError)(nil); errors.As(err, &e) && (e.Err == nil || e.JSONValue != nil) {
-		return Errorf(Invalid, name+strings.ReplaceAll(string(e.JSONPointer), "/", "."), "must be %s, not %s", wireType(e.GoType), kindName(e))
+		field := name + strings.ReplaceAll(string(e.JSONPointer), "/", ".")
+		return Errorf(Invalid, field, "must be %s, not %s", wireType(e.GoType), kindName(e))
 	}
 
 	return Errorf(Invalid, name, "%s", jsonReason(err))
@@ -215,12 +231,13 @@ func (o *Op) Request(values url.Values) (json.RawMessage, error) {
 			if _, ok = foreignNamed(o.In, name); !ok {
 				return nil, inOp(o.Name, unknownField(name, o.In))
 			}
-			// Any JSON, else a text.
+			// A foreign field has no type yet, so it takes any JSON, else a text.
 			t = reflect.TypeFor[Object]()
 		}
 		// JSON would replace the invalid bytes.
 		if slices.ContainsFunc(vs, func(v string) bool { return !utf8.ValidString(v) }) {
-			return nil, &Error{Op: o.Name, Kind: Invalid, Field: name, Err: errors.New("is not valid UTF-8; convert the text, or store bytes with save_perception")}
+			err := errors.New("is not valid UTF-8; convert the text, or store bytes with save_perception")
+			return nil, &Error{Op: o.Name, Kind: Invalid, Field: name, Err: err}
 		}
 
 		raw, err := jsonValue(t, vs)
@@ -242,6 +259,8 @@ func jsonValue(t reflect.Type, vs []string) (json.RawMessage, error) {
 		if len(vs) == 1 && strings.HasPrefix(strings.TrimSpace(vs[0]), "[") {
 			return jsonLiteral(vs[0])
 		}
+
+		// A query string may repeat the name of a list or separate its items with commas.
 		items := []json.RawMessage{}
 
 		for _, v := range vs {
@@ -257,11 +276,14 @@ func jsonValue(t reflect.Type, vs []string) (json.RawMessage, error) {
 		return json.Marshal(items)
 	}
 
+	// Of several values of a single field the last counts, as in JSON.
 	v := vs[len(vs)-1]
-
+	isObject := strings.HasPrefix(strings.TrimSpace(v), "{")
 	_, custom := reflect.New(t).Interface().(json.Unmarshaler)
+
 	switch {
-	case t.Kind() == reflect.String, t.Kind() == reflect.Slice, custom && t.Kind() == reflect.Struct && !strings.HasPrefix(strings.TrimSpace(v), "{"):
+	case t.Kind() == reflect.String, t.Kind() == reflect.Slice, custom && t.Kind() == reflect.Struct && !isObject:
+		// Times and places read text themselves. Quotes keep 2026 from being a number.
 		return EncodeJSON(v)
 	case t.Kind() == reflect.Bool && v == "":
 		return json.RawMessage("true"), nil // ?explain, as in --explain

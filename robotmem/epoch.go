@@ -22,7 +22,7 @@ func epochTime(text string) (at time.Time, unit string, ok bool) {
 		return at, "", false
 	}
 
-	// The digits of the fraction are nanoseconds, without the error of a float64.
+	// Parse the fraction as an integer of nanoseconds: a float64 would be wrong by about 100 ns at such times.
 	digits := (fraction + "000000000")[:9]
 	nanoseconds, _ := strconv.ParseInt(digits, 10, 64)
 
@@ -40,7 +40,7 @@ func epochTime(text string) (at time.Time, unit string, ok bool) {
 	return at, "", false
 }
 
-// leapSecond reads an RFC 3339 time with the second 60, which the next second stands for.
+// leapSecond reads an RFC 3339 time with the second 60. It returns the second after it, because Go has no leap seconds.
 func leapSecond(text string) (at time.Time, ok bool) {
 	before, after, found := strings.Cut(text, ":60")
 	if !found {

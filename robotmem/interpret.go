@@ -24,18 +24,18 @@ import (
 )
 
 // Requests in JSON may use common other names and spellings, which are noted for the response. A
-// value that is as the schema says never takes another meaning, with an exception that is noted
-// too: a filter {"gt": 10}.
+// value that fits the schema never takes another meaning, with one exception, which is also noted:
+// a filter {"gt": 10}.
 
-// Zoned is a Service with a clock, for dates without a zone and words such as yesterday. Without
-// one the clock of the process counts.
+// Zoned is implemented by a Service with a clock, for dates without a zone and words such as
+// yesterday. For any other Service the clock of the process counts.
 type Zoned interface {
 	// LocalNow returns the time in the zone of the node.
 	LocalNow() time.Time
 }
 
-// reading decodes one request and collects what it takes otherwise than given.
-type reading struct {
+// requestReader decodes one request and collects notes on the values that it did not take as given.
+type requestReader struct {
 	ctx          context.Context
 	service      Service  // nil if unknown
 	within       string   // the fields around the one that is read, each with a dot
@@ -49,14 +49,14 @@ type reading struct {
 // maxNotes bounds the notes of one response.
 const maxNotes = 50
 
-func (r *reading) note(field, format string, args ...any) {
+func (r *requestReader) note(field, format string, args ...any) {
 	if len(r.notes) < maxNotes {
 		r.notes = append(r.notes, r.within+field+": "+fmt.Sprintf(format, args...))
 	}
 }
 
-// aliases are other names of fields in lower case, without separators. The first field that the
-// request has counts.
+// aliases maps other names of fields, in lower case and without separators, to the fields that they may mean. The
+// first of these fields that the request has counts.
 var aliases = func() map[string][]string {
 	all := map[string][]string{}
 
@@ -86,8 +86,8 @@ var aliases = func() map[string][]string {
 	return all
 }()
 
-// words are other words for the options of a field, and for true and false.
-var words = map[string]string{
+// synonyms maps other words to the options of a field, and to true and false.
+var synonyms = map[string]string{
 	"force": "tactile", "torque": "tactile", "wrench": "tactile", "touch": "tactile",
 	"image": "visual", "camera": "visual", "photo": "visual", "video": "visual", "depth": "visual",
 	"audio": "auditory", "sound": "auditory", "microphone": "auditory",
@@ -97,14 +97,15 @@ var words = map[string]string{
 	"yes": "true", "on": "true", "no": "false", "off": "false",
 }
 
-// operators are those of a filter without their sign.
+// operators maps the operators of a filter without $, and their mathematical signs, to the operators.
 var operators = map[string]string{
-	"eq": "$eq", "ne": "$ne", "lt": "$lt", "lte": "$lte", "gt": "$gt", "gte": "$gte", "in": "$in", "nin": "$nin", "exists": "$exists",
+	"eq": "$eq", "ne": "$ne", "lt": "$lt", "lte": "$lte", "gt": "$gt", "gte": "$gte",
+	"in": "$in", "nin": "$nin", "exists": "$exists",
 	"==": "$eq", "!=": "$ne", "<": "$lt", "<=": "$lte", ">": "$gt", ">=": "$gte",
 }
 
-// structFields are the fields of each request struct by JSON name: reflection makes them anew for
-// each call.
+// structFields caches the fields of each request struct by JSON name. Reflection would allocate them
+// again for each call.
 var structFields sync.Map // of reflect.Type to map[string]reflect.StructField
 
 func fieldsOf(t reflect.Type) map[string]reflect.StructField {
@@ -123,7 +124,7 @@ func fieldsOf(t reflect.Type) map[string]reflect.StructField {
 	return fields
 }
 
-// separators are what other languages write names with, or without: contextFilter.
+// separators removes the separators of names, so that context_filter, context-filter and contextFilter are equal.
 var separators = strings.NewReplacer("_", "", "-", "")
 
 // fieldNamed returns the field with a JSON name, another spelling of it, or an alias.
@@ -149,14 +150,14 @@ func fieldNamed(t reflect.Type, name string) (f reflect.StructField, ok bool) {
 	return f, false
 }
 
-// unknownField is the error of a name that no field has. It names the nearest one, of which at
-// most a third of the letters differ.
+// unknownField returns the error for a name that no field has. It suggests the nearest known name if at most a third
+// of the letters differ.
 func unknownField(name string, t reflect.Type) error {
 	known, hint := fieldNames(t), ""
 
 	least := len(name)/3 + 1
 	for _, k := range slices.Concat(known, slices.Sorted(maps.Keys(foreignFields[t]))) {
-		if n := differing(strings.ToLower(name), k); n < least {
+		if n := differingBytes(strings.ToLower(name), k); n < least {
 			hint, least = "did you mean "+k+"? ", n
 		}
 	}
@@ -164,8 +165,8 @@ func unknownField(name string, t reflect.Type) error {
 	return Errorf(Invalid, abbreviate(name), "unknown field; %sknown are %s", hint, strings.Join(known, ", "))
 }
 
-// differing counts the bytes of the longer text between the beginning and the end that two texts share.
-func differing(a, b string) int {
+// differingBytes counts the bytes of the longer text between the beginning and the end that two texts share.
+func differingBytes(a, b string) int {
 	longer, shorter := max(len(a), len(b)), min(len(a), len(b))
 
 	same, end := 0, 0
@@ -180,8 +181,8 @@ func differing(a, b string) int {
 	return longer - same - end
 }
 
-// field decodes a value into a field: as the schema says, or else as it can be read.
-func (r *reading) field(v reflect.Value, f reflect.StructField, raw View) error {
+// field decodes a value into a field. A value that does not fit the schema is coerced if its meaning is clear.
+func (r *requestReader) field(v reflect.Value, f reflect.StructField, raw View) error {
 	name := jsonName(f)
 	if name == "outcome" && strings.Contains(f.Tag.Get("validate"), outcomeRule) {
 		outcome, err := r.outcomeField(name, raw)
@@ -189,9 +190,11 @@ func (r *reading) field(v reflect.Value, f reflect.StructField, raw View) error 
 		return err
 	}
 
+	// The strict form comes first, so that a value that fits the schema is never coerced. The error of the strict form
+	// is returned even if coercion fails, because it names the type that the schema asks for.
 	if err := r.value(v, name, raw); err != nil {
-		read, shown, ok := r.loosen(f.Type, name, raw)
-		v.SetZero()
+		read, shown, ok := r.coerce(f.Type, name, raw)
+		v.SetZero() // decoding may have set a part of it
 		if !ok || r.value(v, name, read) != nil {
 			return err
 		}
@@ -210,13 +213,14 @@ func (r *reading) field(v reflect.Value, f reflect.StructField, raw View) error 
 }
 
 // value decodes a value as the schema says.
-func (r *reading) value(v reflect.Value, name string, raw View) error {
+func (r *requestReader) value(v reflect.Value, name string, raw View) error {
 	into := v.Addr().Interface()
 	if v.Kind() == reflect.Pointer {
 		into = reflect.New(v.Type().Elem()).Interface()
 	}
 
-	if own, ok := into.(selfReading); ok {
+	// These types decode their own fields leniently, and their notes need the name of this field before their own.
+	if own, ok := into.(selfReader); ok {
 		outer := r.within
 		r.within += name + "."
 		err := own.read(r, raw)
@@ -230,19 +234,21 @@ func (r *reading) value(v reflect.Value, name string, raw View) error {
 
 	err := jsonv2.Unmarshal(raw, v.Addr().Interface(), lenient, jsonv2.RejectUnknownMembers(true))
 	if e := (*jsonv2.SemanticError)(nil); errors.As(err, &e) && e.JSONPointer == "" && e.Err == nil {
-		// For the text of the error.
+		// The error text shows the value.
 		e.JSONValue = jsontext.Value(raw)
 	}
 
 	return err
 }
 
-// loosen returns the JSON of a value in the type of its field, and what a note calls it.
-func (r *reading) loosen(t reflect.Type, name string, raw View) (read View, shown string, ok bool) {
+// coerce returns the JSON of a value in the type of its field, and the text that a note shows for it.
+func (r *requestReader) coerce(t reflect.Type, name string, raw View) (read View, shown string, ok bool) {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 
+	// Objects such as SpatialSort have read their own fields leniently already. A time is a struct too, but one with
+	// many spellings.
 	kind := t.Kind()
 	if kind == reflect.Map || kind == reflect.Struct && t != reflect.TypeFor[time.Time]() {
 		return nil, "", false
@@ -260,7 +266,7 @@ func (r *reading) loosen(t reflect.Type, name string, raw View) (read View, show
 		read, err := EncodeJSON(at.Format(time.RFC3339Nano))
 		return read, at.Format(time.RFC3339), err == nil && !at.IsZero()
 	case kind == reflect.Int, kind == reflect.Int64, kind == reflect.Float64:
-		// Ids are written #12 too.
+		// Ids have this type, and answers show them as #12.
 		if kind == reflect.Int64 {
 			text = strings.TrimPrefix(text, "#")
 		}
@@ -269,19 +275,21 @@ func (r *reading) loosen(t reflect.Type, name string, raw View) (read View, show
 			n, err = q.Value, nil
 		}
 		text = strconv.FormatFloat(n, 'f', -1, 64)
+		// From 2^53 on a float64 does not hold every whole number, so the id might become another one.
 		whole := kind == reflect.Float64 || n == float64(int64(n)) && n < 1<<53 && n > -1<<53
 
 		return View(text), text, err == nil && whole && json.Valid([]byte(text))
 	case kind == reflect.Bool:
 		is := strings.ToLower(text)
-		yes, err := strconv.ParseBool(cmp.Or(words[is], is))
+		yes, err := strconv.ParseBool(cmp.Or(synonyms[is], is))
 		text = strconv.FormatBool(yes)
 		return View(text), text, err == nil
 	case name == "target" && raw[0] != '[':
+		// ParseObject takes objects only, so the place is wrapped in one.
 		place, _ := ParseObject(`{"":` + string(raw) + `}`).At("")
 		xyz, _ := Coordinates(place)
 		if xyz == nil {
-			xyz = floats(spelledPlace(place))
+			xyz = floats(parsePlace(place))
 		}
 		read, err := EncodeJSON(xyz)
 
@@ -296,6 +304,7 @@ func (r *reading) loosen(t reflect.Type, name string, raw View) (read View, show
 
 		return read, "bytes of " + kind, err == nil
 	case kind == reflect.Slice && (isText || raw[0] == '[' || raw[0] != '{' && t.Elem().Kind() != reflect.String):
+		// A bare 7 is a list of one id, but a bare number is no tag.
 		return r.list(t, name, text)
 	case name == "data" && (raw[0] == '[' || raw[0] == '{'):
 		read, err := EncodeJSON(text)
@@ -306,7 +315,7 @@ func (r *reading) loosen(t reflect.Type, name string, raw View) (read View, show
 }
 
 // list reads a text as a list, with commas as several items, and each item as it can be read.
-func (r *reading) list(t reflect.Type, name, text string) (read View, shown string, ok bool) {
+func (r *requestReader) list(t reflect.Type, name, text string) (read View, shown string, ok bool) {
 	var items []json.RawMessage
 	whole, err := jsonValue(t, []string{text})
 	if err != nil || json.Unmarshal(whole, &items) != nil {
@@ -315,7 +324,7 @@ func (r *reading) list(t reflect.Type, name, text string) (read View, shown stri
 
 	for i := range items {
 		if jsonv2.Unmarshal(items[i], reflect.New(t.Elem()).Interface(), lenient) != nil {
-			read, _, ok := r.loosen(t.Elem(), name, View(items[i]))
+			read, _, ok := r.coerce(t.Elem(), name, View(items[i]))
 			if !ok {
 				return nil, "", false
 			}
@@ -327,29 +336,37 @@ func (r *reading) list(t reflect.Type, name, text string) (read View, shown stri
 	return read, abbreviate(string(read)), err == nil
 }
 
-// time reads a date, a time without a zone, and words; zero if it cannot. A day, a week, a month or a
-// year means its first moment.
-func (r *reading) time(text string) (at time.Time) {
+// time reads a date, a time without a zone, or words. It returns the zero time if it cannot. A day, a
+// week, a month or a year means its first moment.
+func (r *requestReader) time(text string) (at time.Time) {
 	now := r.now()
+
+	// timeparse knows neither numbers since 1970 nor leap seconds.
 	if epoch, _, ok := epochTime(text); ok {
 		return epoch
 	}
 	if leap, ok := leapSecond(text); ok {
 		return leap
 	}
+	// Python and SQL write a space instead of the T of RFC 3339.
 	if date, clock, _ := strings.Cut(text, " "); strings.HasSuffix(clock, "Z") {
 		text = date + "T" + clock
 	}
-	if m := lapse.FindStringSubmatch(strings.ToLower(text)); m != nil {
-		text = "last " + m[1] + " " + cmp.Or(lapseUnits[m[2]], m[2])
+	// "3 days" alone means the last 3 days, so that "after": "3 days" works.
+	if m := durationAgo.FindStringSubmatch(strings.ToLower(text)); m != nil {
+		text = "last " + m[1] + " " + cmp.Or(durationUnits[m[2]], m[2])
 	}
 
-	own, from := timeparse.Parse(text, now), timeparse.Parse("before "+text, now)
+	// "before X" ends at the first moment of X, which is the moment that a single time means. Phrases that do not go
+	// with "before", such as "since monday", begin at their own lower bound.
+	own := timeparse.Parse(text, now)
+	from := timeparse.Parse("before "+text, now)
+
 	switch {
 	case strings.EqualFold(text, "now"):
 		at = now
 	case from.Rest == "" && from.Before != nil && from.After == nil:
-		at = *from.Before // what "before" counts from
+		at = *from.Before
 	case own.Rest == "" && own.After != nil:
 		at = *own.After
 	}
@@ -357,36 +374,41 @@ func (r *reading) time(text string) (at time.Time) {
 	return at
 }
 
-// now is the time in the zone of the service.
-func (r *reading) now() time.Time {
+// now returns the time in the zone of the service.
+func (r *requestReader) now() time.Time {
 	if z, ok := r.service.(Zoned); ok {
 		return z.LocalNow()
 	}
 	return time.Now()
 }
 
-// lapse matches a length of time, which counts back from now: "3 days", "24h".
-var lapse = regexp.MustCompile(`^(\d{1,6})\s*(s|sec|min|h|hr|d|w|(?:second|minute|hour|day|week|month|year)s?)$`)
+// durationAgo matches a duration, which counts back from now: "3 days", "24h".
+var durationAgo = regexp.MustCompile(`^(\d{1,6})\s*(s|sec|min|h|hr|d|w|(?:second|minute|hour|day|week|month|year)s?)$`)
 
-var lapseUnits = map[string]string{"s": "seconds", "sec": "seconds", "min": "minutes", "h": "hours", "hr": "hours", "d": "days", "w": "weeks"}
+// durationUnits spells the short units of durationAgo out, as timeparse needs them.
+var durationUnits = map[string]string{
+	"s": "seconds", "sec": "seconds", "min": "minutes", "h": "hours", "hr": "hours", "d": "days", "w": "weeks",
+}
 
-// word reads a text that is one of a few words: in other letters, in the plural, or a synonym.
-func (r *reading) word(v reflect.Value, f reflect.StructField) {
+// word reads a text that is one of a few options. Case, the plural and synonyms make no difference.
+func (r *requestReader) word(v reflect.Value, f reflect.StructField) {
 	given, rules := v.String(), f.Tag.Get("validate")
 	taken := ""
 	if _, list, ok := strings.Cut(rules, "oneof="); ok {
 		list, _, _ = strings.Cut(list, ",")
 		word := strings.ToLower(strings.TrimSpace(given))
+		word = cmp.Or(synonyms[word], word)
 
-		word = cmp.Or(words[word], word)
 		for o := range strings.FieldsSeq(list) {
 			if word == o || word == o+"s" {
 				taken = o
 			}
 		}
 	} else if given == "all" && strings.Contains(rules, "collections") && r.service != nil {
+		// all means every collection, unless one has this name.
 		res, err := r.service.Collections(r.ctx, &admin.CollectionsRequest{})
-		if err == nil && !slices.ContainsFunc(res.Collections, func(c admin.CollectionCount) bool { return c.Collection == given }) {
+		isGiven := func(c admin.CollectionCount) bool { return c.Collection == given }
+		if err == nil && !slices.ContainsFunc(res.Collections, isGiven) {
 			taken = "*"
 		}
 	}
@@ -397,13 +419,13 @@ func (r *reading) word(v reflect.Value, f reflect.StructField) {
 	}
 }
 
-// filter writes operators without their $ as such, in place. An object is read so only if each of
-// its names is an operator and each value fits it; {"$eq": {"gt": 10}} compares with that object.
-func (r *reading) filter(field string, o map[string]any) {
+// filter adds the $ to operators without it, in place. It changes an object only if each of its names is an operator
+// and each value fits it. {"$eq": {"gt": 10}} compares with that object.
+func (r *requestReader) filter(field string, o map[string]any) {
 	for _, path := range slices.Sorted(maps.Keys(o)) {
 		inner, _ := o[path].(map[string]any)
-
 		kids, _ := o[path].([]any)
+
 		switch {
 		case path == "$not":
 			r.filter(field, inner)
@@ -420,12 +442,14 @@ func (r *reading) filter(field string, o map[string]any) {
 			}
 		}
 
+		// Operators come first, because outcomeInFilter knows only their form with $.
 		if path == "outcome" {
 			o[path] = r.outcomeInFilter(field, path, o[path])
 			continue
 		}
+		// A text such as "<25" equals no stored value in practice, so a range is what the caller meant.
 		if text, isText := o[path].(string); isText && !strings.HasPrefix(path, "$") {
-			if bounds := ranged(text); bounds != nil {
+			if bounds := parseRange(text); bounds != nil {
 				o[path] = bounds
 				data, _ := EncodeJSON(bounds)
 				r.note(field, "%q at %s taken as %s", abbreviate(text), abbreviate(path), data)
@@ -439,7 +463,10 @@ func areOperators(m map[string]any) bool {
 		_, isList := v.([]any)
 		_, isObject := v.(map[string]any)
 		_, isBool := v.(bool)
-		if op := operators[word]; op == "" || isObject || (op == "$in" || op == "$nin") != isList || op == "$exists" && !isBool {
+		op := operators[word]
+		takesList := op == "$in" || op == "$nin"
+
+		if op == "" || isObject || takesList != isList || op == "$exists" && !isBool {
 			return false
 		}
 	}

@@ -52,7 +52,8 @@ func unquoteObject(data []byte) ([]byte, error) {
 		return []byte("{}"), nil
 	}
 
-	object := []byte(text) // text may be large: it is copied once
+	// text may be large, so it is copied only once.
+	object := []byte(text)
 
 	return object, surrogateError(object)
 }
@@ -85,13 +86,15 @@ func decodeObject(data []byte, values int) (fields map[string]any, err error) {
 	d := newDecoder(data)
 	defer d.release()
 	d.left = values
+
 	value, err := d.value()
 	if err != nil {
 		return nil, err
 	}
+
 	fields, isObject := value.(map[string]any)
 	if !isObject {
-		// The error, unless it is null.
+		// null is no error, and the decoder has a text for any other value.
 		return nil, jsonv2.Unmarshal(data, &fields)
 	}
 	if _, err := d.ReadToken(); err != io.EOF {
@@ -130,6 +133,7 @@ func (d *decoder) value() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Each value takes tens of bytes of memory, however short its JSON is.
 	if d.left--; d.left < 0 {
 		return nil, Errorf(TooLarge, "", "holds more than %d values; store arrays of data with save_perception", maxValues)
 	}
@@ -140,6 +144,7 @@ func (d *decoder) value() (any, error) {
 	case jsontext.KindString:
 		return token.String(), nil
 	case jsontext.KindNumber:
+		// The spelling stays: 12.50 and large integers must not pass through a float64.
 		return json.Number(token.String()), nil
 	case jsontext.KindBeginArray:
 		list := []any{}
@@ -188,6 +193,7 @@ func (o Object) Canonical(raw string) (string, error) {
 		n, isNumber := v.(json.Number)
 		return !isNumber || canonicalNumber(string(n)) == string(n)
 	}
+	// Nearly all objects are canonical already, and a walk costs less than encoding them again.
 	if walk(map[string]any(o), isCanonical) {
 		return raw, nil
 	}
@@ -249,12 +255,14 @@ func canonicalNumber(s string) string {
 	if err != nil {
 		return s
 	}
+
+	// 12.0 and 1.2e1 are the integer 12. Below 1e15 a float64 holds every integer.
 	if f == float64(int64(f)) && f > -1e15 && f < 1e15 {
 		return strconv.FormatInt(int64(f), 10)
 	}
 
+	// JSON has only one spelling of an integer beyond 64 bits, and a float64 would round it.
 	if !strings.ContainsAny(s, ".eE") {
-		// JSON has one spelling of it.
 		return s
 	}
 
@@ -277,9 +285,12 @@ func plainNumber(s string) bool {
 	if !point {
 		return len(whole) <= 15 && s != "-0"
 	}
+
+	// 6 and 9 digits are within the 15 that a float64 holds exactly. FormatFloat writes smaller numbers, which begin
+	// with 0.0000, with an exponent.
 	n := len(fraction)
 
-	return len(whole) <= 6 && n > 0 && n <= 9 && fraction[n-1] != '0' && !strings.HasPrefix(fraction, "0000") // others have an exponent
+	return len(whole) <= 6 && n > 0 && n <= 9 && fraction[n-1] != '0' && !strings.HasPrefix(fraction, "0000")
 }
 
 // DefaultCollection is the collection of a request that names none.
@@ -302,6 +313,7 @@ func (o Object) Normalize(field string, limit int) (Object, string, error) {
 		return nil, "{}", nil
 	}
 
+	// The fast path handles most objects. It says nothing about the reason of a failure, which the steps below find.
 	var n normalizer
 	if v, ok := n.value(map[string]any(o), 0); ok && len(n.out) <= limit {
 		fields, _ := v.(map[string]any)
@@ -310,13 +322,15 @@ func (o Object) Normalize(field string, limit int) (Object, string, error) {
 
 	data, err := EncodeJSON(map[string]any(o))
 	if err != nil {
-		return nil, "", Errorf(Invalid, field, "must be JSON; NaN and infinite numbers have no JSON form, leave them out: %s", jsonReason(err))
+		return nil, "", Errorf(Invalid, field, "must be JSON; NaN and infinite numbers have no JSON form, "+
+			"leave them out: %s", jsonReason(err))
 	}
 	if len(data) > limit {
-		return nil, "", Errorf(TooLarge, field, "is %d bytes of JSON; the limit is %d; store large data with save_perception", len(data), limit)
+		return nil, "", Errorf(TooLarge, field, "is %d bytes of JSON; the limit is %d; "+
+			"store large data with save_perception", len(data), limit)
 	}
 
-	// checkValue has the limit of a context.
+	// The number of values is not limited here: checkValue has the limit of a context, and names the path.
 	out, err := decodeObject(data, math.MaxInt)
 	if err != nil {
 		return nil, "", Errorf(Invalid, field, "%v", err)
@@ -330,8 +344,8 @@ func (o Object) Normalize(field string, limit int) (Object, string, error) {
 	return out, string(data), nil
 }
 
-// normalizer is Normalize for what nearly all objects hold, in a third of the time. value reports
-// false for anything else, and for anything that cannot be stored.
+// normalizer does the work of Normalize in a third of the time, for the types and numbers that nearly all objects hold.
+// value reports false for anything else, and for anything that cannot be stored.
 type normalizer struct {
 	out    []byte
 	leaves int
@@ -350,11 +364,13 @@ func (n *normalizer) value(v any, depth int) (any, bool) {
 	case int:
 		return n.number(strconv.AppendInt(n.out, int64(v), 10))
 	case float64:
-		if size := math.Abs(v); v == 0 || size >= 1e-6 && size < 1e21 { // others have an exponent
+		// encoding/json writes numbers outside of these bounds with an exponent.
+		if size := math.Abs(v); v == 0 || size >= 1e-6 && size < 1e21 {
 			return n.number(strconv.AppendFloat(n.out, v, 'f', -1, 64))
 		}
 		return nil, false
 	case json.Number:
+		// A Go caller may put any text into a json.Number.
 		if _, err := strconv.ParseFloat(string(v), 64); err != nil || !jsontext.Value(v).IsValid() {
 			return nil, false
 		}
@@ -373,9 +389,11 @@ func (n *normalizer) value(v any, depth int) (any, bool) {
 		}
 		n.out = append(n.out, ']')
 
+		// An empty list has written no bracket above. It takes the slow path.
 		return list, len(v) > 0
 	case map[string]any:
 		fields := make(map[string]any, len(v))
+		// EncodeJSON sorts the keys, and both paths must give the same bytes.
 		for i, k := range slices.Sorted(maps.Keys(v)) {
 			n.out = append(n.out, "{,"[min(i, 1)])
 			named := n.text(k)
@@ -396,18 +414,18 @@ func (n *normalizer) value(v any, depth int) (any, bool) {
 	return v, true
 }
 
-// number takes the text of a number after the text so far.
+// number takes over out, which is the output so far with a number at its end, and returns that number.
 func (n *normalizer) number(out []byte) (any, bool) {
 	number := json.Number(out[len(n.out):])
 	n.out = out
 	return number, true
 }
 
-// text appends a string that JSON spells as it is.
+// text appends a string. It reports false if JSON would have to escape a part of it, or if it is not UTF-8.
 func (n *normalizer) text(s string) bool {
 	n.out = append(append(append(n.out, '"'), s...), '"')
 	for i := range len(s) {
-		// The first byte of U+2028, which is escaped.
+		// 0xe2 is the first byte of U+2028, which EncodeJSON escapes.
 		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c == 0xe2 {
 			return false
 		}
@@ -427,7 +445,8 @@ func checkValue(path string, v any, depth int, leaves *int) error {
 	switch v := v.(type) {
 	case json.Number:
 		if _, err := strconv.ParseFloat(string(v), 64); err != nil {
-			return Errorf(Invalid, path, "%s is outside the range of a number (about -1.8e308 to 1.8e308)", abbreviate(string(v)))
+			return Errorf(Invalid, path, "%s is outside the range of a number (about -1.8e308 to 1.8e308)",
+				abbreviate(string(v)))
 		}
 	case []any:
 		for i := range v {
@@ -474,8 +493,9 @@ func (o Object) At(path string) (any, bool) {
 // for a value, and for a key that begins with the path and a dot.
 func ValuesAt(data, path string) (values []string, found bool) {
 	last := path[strings.LastIndexByte(path, '.')+1:]
+	// Without this text there is no such key, and nothing needs to be decoded. An escape may hide the key, and bytes that
+	// are not UTF-8 are replaced in it.
 	if !strings.Contains(data, last) && !strings.Contains(data, `\`) && utf8.ValidString(data) {
-		// No key is spelt so.
 		return nil, false
 	}
 
@@ -489,6 +509,8 @@ func ValuesAt(data, path string) (values []string, found bool) {
 	if err == nil {
 		_, err = d.ReadToken()
 	}
+
+	// ParseObject takes no object with more after it, and this has to agree.
 	if err != io.EOF {
 		return nil, false
 	}
@@ -504,7 +526,9 @@ func (d *decoder) valuesAt(path, data string) (values []string, found bool, err 
 	}
 
 	var hits []hit
-	next := func() string { // JSON of the next value
+
+	// next returns the JSON of the next value as a part of data, without a copy.
+	next := func() string {
 		var raw []byte
 		raw, err = d.ReadValue()
 		end := int(d.InputOffset())
@@ -514,6 +538,9 @@ func (d *decoder) valuesAt(path, data string) (values []string, found bool, err 
 	_, err = d.ReadToken()
 	for err == nil && d.PeekKind() != jsontext.KindEndObject {
 		name := plainText(next())
+
+		// within: the key is the path or a prefix of it, so the rest of the path is in its value. below: the path is a
+		// prefix of the key, which shows that the path exists.
 		rest, within := strings.CutPrefix(path, name)
 		within = within && (rest == "" || rest[0] == '.')
 		below := strings.HasPrefix(name, path) && len(name) > len(path) && name[len(path)] == '.'
@@ -521,7 +548,9 @@ func (d *decoder) valuesAt(path, data string) (values []string, found bool, err 
 			err = cmp.Or(err, d.SkipValue())
 			continue
 		}
-		hits = slices.DeleteFunc(hits, func(h hit) bool { return h.name == name }) // the last counts
+
+		// Of several members with the same name the last counts, as in ParseObject.
+		hits = slices.DeleteFunc(hits, func(h hit) bool { return h.name == name })
 
 		switch {
 		case within && rest == "":

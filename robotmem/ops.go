@@ -134,10 +134,13 @@ func OpByName(name string) *Op {
 	return nil
 }
 
-func op[In, Out any](name, route, cli string, hints Hints, title, doc string, method func(Service, context.Context, *In) (*Out, error)) *Op {
+func op[In, Out any](
+	name, route, cli string, hints Hints, title, doc string, method func(Service, context.Context, *In) (*Out, error),
+) *Op {
 	return &Op{
 		Name: name, Route: route, CLI: cli, Title: title, Doc: doc, Hints: hints,
-		In: reflect.TypeFor[In](), Out: reflect.TypeFor[Out](),
+		In:  reflect.TypeFor[In](),
+		Out: reflect.TypeFor[Out](),
 		call: func(ctx context.Context, s Service, req any) (any, error) {
 			// A nil *Out in an any would not compare equal to nil.
 			res, err := method(s, ctx, req.(*In))
@@ -153,11 +156,13 @@ func op[In, Out any](name, route, cli string, hints Hints, title, doc string, me
 // fields. It returns notes on what it took otherwise than given, for the response. s may be nil;
 // its clock and collections decide what "yesterday" and "all" mean. Errors are *Error.
 func (o *Op) Decode(ctx context.Context, s Service, request json.RawMessage, req any) (interpreted []string, err error) {
+	// The decoder would replace half of a surrogate pair in silence.
 	if err := o.refuseSurrogate(request); err != nil {
 		return nil, err
 	}
-	r := &reading{ctx: ctx, service: s}
-	if own, ok := req.(selfReading); ok {
+
+	r := &requestReader{ctx: ctx, service: s}
+	if own, ok := req.(selfReader); ok {
 		err = own.read(r, request)
 	} else {
 		err = r.decode(request, req)
@@ -173,6 +178,7 @@ func (o *Op) Decode(ctx context.Context, s Service, request json.RawMessage, req
 // returns its response. It refuses unknown fields, and callers that may not use the
 // operation. Errors are *Error.
 func (o *Op) Call(ctx context.Context, s Service, request json.RawMessage) (any, error) {
+	// The cheap checks come first: the right to call needs no request, and scan bounds the memory that decoding takes.
 	if err := o.Allowed(ctx); err != nil {
 		return nil, err
 	}
@@ -185,11 +191,14 @@ func (o *Op) Call(ctx context.Context, s Service, request json.RawMessage) (any,
 	if err != nil {
 		return nil, err
 	}
-	if err := o.offered(ctx, req); err != nil {
+
+	// Only the decoded request shows which fields are set, under whichever name.
+	if err := o.refuseModelFields(ctx, req); err != nil {
 		return nil, err
 	}
 
 	res, err := o.call(ctx, s, req)
+	// The service may have notes of its own, on what it read. Those of the decoding come first.
 	if i, ok := res.(interface{ HowRead() *[]string }); ok && len(notes) > 0 {
 		*i.HowRead() = append(notes, *i.HowRead()...)
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Judging is a Service that knows the words for outcomes of its taxonomy. Without one the words of
-// outcomeWords count.
+// Judging is implemented by a Service that knows the words for outcomes of its taxonomy. For any other Service the
+// words of outcomeWords count.
 type Judging interface {
 	// OutcomeOf returns the outcome that a text states, empty if it states none.
 	OutcomeOf(text string) string
@@ -24,7 +24,7 @@ var outcomeRule = "oneof=" + strings.Join(outcomes, " ")
 // outcomeChoice names the outcomes in remarks and errors.
 const outcomeChoice = "success, failure, partial or unknown"
 
-// outcomeWords are the most frequent words of the taxonomy, for callers that do not reach it.
+// outcomeWords maps the most frequent words of the taxonomy to outcomes, for callers that do not reach it.
 var outcomeWords = func() map[string]string {
 	all := map[string]string{}
 
@@ -52,7 +52,7 @@ var shares = regexp.MustCompile(`^(\d{1,9})\s*(?:/|of|out of)\s*(\d{1,9})$|^(\d{
 
 // outcomeOf returns the outcome that a value states, empty if it states none: one of outcomes, a word
 // for it, a flag, a score from 0 to 1, or a share such as "3/5". score is that of a number.
-func (r *reading) outcomeOf(v any) (outcome string, score *float64) {
+func (r *requestReader) outcomeOf(v any) (outcome string, score *float64) {
 	switch v := v.(type) {
 	case bool:
 		if v {
@@ -68,6 +68,7 @@ func (r *reading) outcomeOf(v any) (outcome string, score *float64) {
 		if slices.Contains(outcomes, word) {
 			return word, nil
 		}
+		// Numbers and shares come before words, because only they have a score.
 		if outcome, score = outcomeOfScore(word); outcome != "" {
 			return outcome, score
 		}
@@ -86,6 +87,8 @@ func (r *reading) outcomeOf(v any) (outcome string, score *float64) {
 // outcomeOfScore reads a score from 0 to 1, as a number or a share.
 func outcomeOfScore(text string) (outcome string, score *float64) {
 	x, err := strconv.ParseFloat(text, 64)
+
+	// A share of 0, such as 1/0, divides to infinity or NaN, which the range below refuses.
 	if share := shares.FindStringSubmatch(text); share != nil {
 		some, all := share[1], share[2]
 		if share[3] != "" {
@@ -108,14 +111,15 @@ func outcomeOfScore(text string) (outcome string, score *float64) {
 	return OutcomePartial, &x
 }
 
-// outcomeField reads the value of a field with an outcome. A value that states none stays as text: the
+// outcomeField reads the value of a field with an outcome. A value that states none stays as text, and the
 // validation refuses it, or the request ignores it.
-func (r *reading) outcomeField(name string, raw View) (string, error) {
+func (r *requestReader) outcomeField(name string, raw View) (string, error) {
 	v, err := raw.any()
 	if err != nil {
 		return "", err
 	}
 
+	// An exact value needs no note.
 	text, isText := v.(string)
 	if isText && slices.Contains(outcomes, text) {
 		return text, nil
@@ -135,14 +139,14 @@ func (r *reading) outcomeField(name string, raw View) (string, error) {
 }
 
 // noteNoOutcome names a text that no outcome equals.
-func (r *reading) noteNoOutcome(field, text string) {
+func (r *requestReader) noteNoOutcome(field, text string) {
 	const there = "there are success, failure, partial and unknown"
 	r.note(field, "%q is no outcome and matches nothing; %s", abbreviate(text), there)
 }
 
 // outcomeInFilter reads words for outcomes in the condition on an outcome, and names those that no
 // memory can have.
-func (r *reading) outcomeInFilter(field, path string, v any) any {
+func (r *requestReader) outcomeInFilter(field, path string, v any) any {
 	switch v := v.(type) {
 	case string:
 		if slices.Contains(outcomes, v) {
@@ -151,6 +155,7 @@ func (r *reading) outcomeInFilter(field, path string, v any) any {
 
 		outcome, _ := r.outcomeOf(v)
 		if outcome == "" {
+			// It stays, so that the filter matches nothing. Without it the answer would include every outcome.
 			r.noteNoOutcome(field, v)
 			return v
 		}
@@ -164,6 +169,7 @@ func (r *reading) outcomeInFilter(field, path string, v any) any {
 		}
 
 	case map[string]any:
+		// Other operators, such as $exists, do not compare with an outcome.
 		for _, op := range []string{"$eq", "$in", "$ne", "$nin"} {
 			if operand, ok := v[op]; ok {
 				v[op] = r.outcomeInFilter(field, path, operand)

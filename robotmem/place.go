@@ -33,15 +33,17 @@ func Coordinates(v any) (xyz []float64, earth bool) {
 	case []any:
 		return floats(v), false
 	case string:
-		return floats(listed(v)), false
+		return floats(splitNumbers(v)), false
 	case map[string]any:
 		if xyz = floats(members(v, planeNames)); xyz != nil {
+			// An orientation has x, y and z as well, and its numbers look like a position near the origin.
 			if _, quaternion := v["w"]; quaternion {
 				return nil, false
 			}
 			return xyz, false
 		}
 		xyz = floats(members(v, earthNames))
+		// Longitudes of 0 to 360 are in use beside -180 to 180.
 		if xyz == nil || math.Abs(xyz[0]) > 90 || math.Abs(xyz[1]) > 360 {
 			return nil, false
 		}
@@ -52,13 +54,17 @@ func Coordinates(v any) (xyz []float64, earth bool) {
 	return nil, false
 }
 
-var planeNames, earthNames = [3][]string{{"x"}, {"y"}, {"z"}}, [3][]string{{"lat", "latitude"}, {"lon", "lng", "longitude"}, {"alt", "altitude"}}
+// planeNames and earthNames hold the names of each coordinate, in order.
+var (
+	planeNames = [3][]string{{"x"}, {"y"}, {"z"}}
+	earthNames = [3][]string{{"lat", "latitude"}, {"lon", "lng", "longitude"}, {"alt", "altitude"}}
+)
 
-// members returns the values of an object under the first of some names each.
+// members returns the values of the coordinates of an object, each under the first of its names that the object has.
 func members(m map[string]any, names [3][]string) (list []any) {
 	for i, spellings := range names {
 		if i > len(list) {
-			// Most objects are no place.
+			// A coordinate before this one is missing. Most objects are no place.
 			return nil
 		}
 
@@ -73,8 +79,9 @@ func members(m map[string]any, names [3][]string) (list []any) {
 	return list
 }
 
-// listed returns the numbers of a text such as "1, 2, 0", with or without brackets.
-func listed(s string) (list []any) {
+// splitNumbers returns the numbers of a text such as "1, 2, 0", with or without brackets.
+func splitNumbers(s string) (list []any) {
+	// Every text of a context passes here, so those that cannot be a list are left at once.
 	const longest = 30 * MaxDimensions
 	if len(s) > longest || s == "" || s[0] > '9' && s[0] != '[' {
 		return nil
@@ -107,11 +114,11 @@ func floats(list []any) []float64 {
 }
 
 // UnmarshalJSON implements json.Unmarshaler. It accepts an object or a string that contains one.
-func (s *SpatialSort) UnmarshalJSON(data []byte) error { return s.read(&reading{}, data) }
+func (s *SpatialSort) UnmarshalJSON(data []byte) error { return s.read(&requestReader{}, data) }
 
-// read reads a place. Its target may be spelt like stored coordinates: [reading.loosen].
-func (s *SpatialSort) read(r *reading, data []byte) error {
-	if place := placeAlone(data); place != nil {
+// read reads a place. Its target may be spelt like stored coordinates: [requestReader.coerce].
+func (s *SpatialSort) read(r *requestReader, data []byte) error {
+	if place := placeToSort(data); place != nil {
 		r.note("target", "taken from %s", abbreviate(string(data)))
 		data = place
 	}
@@ -121,6 +128,7 @@ func (s *SpatialSort) read(r *reading, data []byte) error {
 		return err
 	}
 
+	// plain has no methods, so that decoding into it does not come back here.
 	type plain SpatialSort
 	fields, err := decodeObject(data, maxValues)
 	if err != nil {
@@ -129,22 +137,27 @@ func (s *SpatialSort) read(r *reading, data []byte) error {
 
 	earth := false
 
+	// The target is checked before the strict decoding: its error would name a Go type, and null would become 0.
 	for name, v := range fields {
 		if f, ok := fieldNamed(reflect.TypeFor[plain](), name); !ok || jsonName(f) != "target" {
 			continue
 		}
 		list, isList := v.([]any)
-		// NaN of many encoders; 0 would be a wrong position.
+
+		// Many encoders write NaN as null. Reading it as 0 would give a wrong position.
 		if slices.Contains(list, nil) {
 			return Errorf(Invalid, "target", "holds null, perhaps for a number that is not finite; give numbers")
 		}
 
 		var xyz []float64
-		if xyz, earth = Coordinates(v); xyz == nil && spelledPlace(v) == nil && !isList && v != nil && v != "" {
-			return Errorf(Invalid, "target", "must be numbers, such as [x, y, z], {\"x\":1,\"y\":2} or {\"lat\":48.1,\"lon\":11.5}")
+		xyz, earth = Coordinates(v)
+		if xyz == nil && parsePlace(v) == nil && !isList && v != nil && v != "" {
+			return Errorf(Invalid, "target", "must be numbers, such as [x, y, z], "+
+				"{\"x\":1,\"y\":2} or {\"lat\":48.1,\"lon\":11.5}")
 		}
 	}
 
+	// Without a frame, degrees would be compared with metres.
 	if err = r.decode(data, (*plain)(s)); err == nil && earth && s.FrameID == "" {
 		s.FrameID = WGS84
 	}

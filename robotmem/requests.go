@@ -57,9 +57,9 @@ func (r *LearnBatchRequest) ItemError(i int) error { return r.itemErrs[i] }
 
 // UnmarshalJSON implements json.Unmarshaler. An item that cannot be decoded does
 // not fail the request; the response reports the error at the item's index.
-func (r *LearnBatchRequest) UnmarshalJSON(data []byte) error { return r.read(&reading{}, data) }
+func (r *LearnBatchRequest) UnmarshalJSON(data []byte) error { return r.read(&requestReader{}, data) }
 
-func (r *LearnBatchRequest) read(in *reading, data []byte) error {
+func (r *LearnBatchRequest) read(in *requestReader, data []byte) error {
 	var wire struct {
 		Items          []View `json:"items"`
 		KeepDuplicates bool   `json:"keep_duplicates"`
@@ -68,19 +68,29 @@ func (r *LearnBatchRequest) read(in *reading, data []byte) error {
 		return err
 	}
 
-	*r = LearnBatchRequest{KeepDuplicates: wire.KeepDuplicates, itemErrs: map[int]error{}, itemRaw: map[int]json.RawMessage{}}
-	// Of contexts, also of those in strings.
+	*r = LearnBatchRequest{
+		KeepDuplicates: wire.KeepDuplicates,
+		itemErrs:       map[int]error{},
+		itemRaw:        map[int]json.RawMessage{},
+	}
+
+	// scan has counted the values of the request, but it cannot see those of a context that is a string.
 	left := maxBatchValues
 
 	for i, raw := range wire.Items {
 		var item LearnRequest
 		in.within = fmt.Sprintf("items[%d].", i)
 		if err := in.decode(raw, &item); err != nil {
-			r.itemErrs[i], r.itemRaw[i] = err, json.RawMessage(raw)
+			r.itemErrs[i] = err
+			r.itemRaw[i] = json.RawMessage(raw)
 		}
+
 		if walk(map[string]any(item.Context), func(any) bool { left--; return left >= 0 }); left < 0 {
-			return Errorf(TooLarge, fmt.Sprintf("items[%d].context", i), "brings the items to more than %d values; split them into several calls", maxBatchValues)
+			field := fmt.Sprintf("items[%d].context", i)
+			return Errorf(TooLarge, field, "brings the items to more than %d values; "+
+				"split them into several calls", maxBatchValues)
 		}
+
 		r.Items = append(r.Items, item)
 	}
 
@@ -143,9 +153,9 @@ type Like struct {
 }
 
 // UnmarshalJSON implements json.Unmarshaler. It accepts an object or a string that contains one.
-func (l *Like) UnmarshalJSON(data []byte) error { return l.read(&reading{}, data) }
+func (l *Like) UnmarshalJSON(data []byte) error { return l.read(&requestReader{}, data) }
 
-func (l *Like) read(r *reading, data []byte) error {
+func (l *Like) read(r *requestReader, data []byte) error {
 	type plain Like
 	data, err := unquoteObject(data)
 	if err != nil {
@@ -216,7 +226,7 @@ type EndSessionRequest struct {
 	EndedAt *time.Time `json:"ended_at,omitempty" validate:"omitempty,instant" tool:"rare" doc:"When it ended, for an episode that is stored later; not before it began. Default: now; if all of its memories were observed before it was started, the time of the last."`
 }
 
-// sessionScores are the scores of the outcomes of an episode.
+// sessionScores maps the outcome of an episode to its outcome_score.
 var sessionScores = map[string]float64{OutcomeSuccess: 1, OutcomePartial: 0.5, OutcomeFailure: 0}
 
 // check completes outcome_score and refuses an outcome that contradicts it.
@@ -231,6 +241,7 @@ func (r *EndSessionRequest) check() error {
 		}
 	}
 
+	// unknown has no score. A score up to 0.5 away is no contradiction: 0.5 may be a poor success.
 	score, known := sessionScores[r.Outcome]
 	switch {
 	case !known:
@@ -315,7 +326,7 @@ type PlacesRequest struct {
 // trim removes surrounding space that has no meaning.
 func (r *LearnRequest) trim() { r.Insight = strings.TrimSpace(r.Insight) }
 
-// trim also takes an empty data_base64 beside data as not given.
+// trim also treats an empty data_base64 beside data as not given.
 func (r *SavePerceptionRequest) trim() {
 	r.Description = strings.TrimSpace(r.Description)
 	if r.Data != "" && len(r.DataBase64) == 0 {
@@ -325,17 +336,17 @@ func (r *SavePerceptionRequest) trim() {
 
 func (r *UpdateRequest) trim() { r.NewContent = strings.TrimSpace(r.NewContent) }
 
-// spared are the fields that may be left out although the schema asks for them: with a new context
-// the text may stay.
-func (r *UpdateRequest) spared() []string {
+// optionalFields returns the required fields that this request may leave out: with a new context the text
+// may stay.
+func (r *UpdateRequest) optionalFields() []string {
 	if r.NewContent == "" && r.Context != nil {
 		return []string{"NewContent"}
 	}
 	return nil
 }
 
-// noReason is the reason of a call without one. The schema asks for a reason all the same, and what
-// is destroyed for good needs one.
+// noReason is stored for a call without a reason. The schema still requires a reason, and a purge, which cannot be
+// undone, is refused without one.
 const noReason = "not given"
 
 func (r *ForgetRequest) trim() {
@@ -350,7 +361,7 @@ func (r *ForgetRequest) trim() {
 func (r *RecallRequest) trim() {
 	r.N = min(r.N, maxRecalled)
 	if s := r.SpatialSort; s != nil && s.Field == "" {
-		place := *s // the caller's stays
+		place := *s // a copy, because the caller owns the original
 		place.Field = defaultField
 		r.SpatialSort = &place
 	}
@@ -364,6 +375,7 @@ func (r *RecallRequest) check() error {
 	if r.Like == nil {
 		return nil
 	}
+
 	given := 0
 
 	for _, has := range []bool{r.Like.MemoryID != 0, r.Like.Data != "", len(r.Like.DataBase64) > 0} {

@@ -32,13 +32,16 @@ func (o *Op) Bulk() bool {
 func (o *Op) scan(request []byte) error {
 	d := newDecoder(request)
 	defer d.release()
-	batch, most := o.Name == "learn_batch", maxValues
+
+	batch := o.Name == "learn_batch"
+	most := maxValues
 	if batch {
 		most = maxBatchValues
 	}
 
-	var names [3]string  // JSON of the names that enclose the value, for the first levels
-	values, free := 0, 0 // free: bytes up to here that do not count
+	var names [3]string // JSON of the names that enclose the value, for the first levels
+	values := 0
+	free := 0 // bytes up to here that do not count towards MaxRequest
 
 	for {
 		level := d.StackDepth()
@@ -50,7 +53,10 @@ func (o *Op) scan(request []byte) error {
 			err error
 		)
 		kind := d.PeekKind()
-		isArray := kind == jsontext.KindBeginArray && o.isPayload(names, level) // of numbers, read as text
+
+		// Strings and numbers are read whole for their size. So is a payload that is an array of numbers, because it
+		// is stored as text and its numbers do not count as values.
+		isArray := kind == jsontext.KindBeginArray && o.isPayload(names, level)
 		if kind == jsontext.KindString || kind == jsontext.KindNumber || isArray {
 			raw, err = d.ReadValue()
 		} else {
@@ -67,13 +73,14 @@ func (o *Op) scan(request []byte) error {
 			// The end of an object or a list.
 			continue
 		case isName && level < len(names):
-			// Longer ones do not matter.
+			// isPayload compares names of at most 13 bytes, so a longer name may be cut.
 			names[level] = string(raw[:min(len(raw), 16)])
 		case !isName:
 			values++
 		}
+
+		// Each item has a limit of its own, so what is before its end does not count for the next one.
 		if item {
-			// Each item has a limit of its own.
 			free = end
 		} else if !isName && o.isPayload(names, level) {
 			free += len(raw)
@@ -81,15 +88,17 @@ func (o *Op) scan(request []byte) error {
 
 		switch {
 		case values > most:
-			return o.exceeded(d, TooLarge, "is one value more than the %d that a request may hold; send less, or store arrays of data with save_perception", most)
+			return o.limitError(d, TooLarge, "is one value more than the %d that a request may hold; "+
+				"send less, or store arrays of data with save_perception", most)
 		case item && n == maxItems:
-			return o.exceeded(d, Invalid, "must be between 1 and %d items, not more; split them into several calls", maxItems)
+			return o.limitError(d, Invalid, "must be between 1 and %d items, not more; split them into several calls", maxItems)
 		case d.StackDepth() > maxNesting:
-			return o.exceeded(d, Invalid, "is nested more than %d deep; make it flatter", maxNesting)
+			return o.limitError(d, Invalid, "is nested more than %d deep; make it flatter", maxNesting)
 		case kind == jsontext.KindNumber && len(raw) > maxNumber:
-			return o.exceeded(d, Invalid, "is a number of more than %d characters; round it", maxNumber)
+			return o.limitError(d, Invalid, "is a number of more than %d characters; round it", maxNumber)
 		case end-free > MaxRequest:
-			return o.exceeded(d, TooLarge, "goes beyond %d bytes, the limit of a request without its payload and of an item of a batch; store large data with save_perception", MaxRequest)
+			return o.limitError(d, TooLarge, "goes beyond %d bytes, the limit of a request without its payload "+
+				"and of an item of a batch; store large data with save_perception", MaxRequest)
 		}
 	}
 }
@@ -105,12 +114,15 @@ func (o *Op) isPayload(names [3]string, level int) bool {
 	return o.Name == "save_perception" && level == 1 && isData(names[1])
 }
 
-// exceeded returns the error of a value over a limit, with its place as a JSON pointer.
-func (o *Op) exceeded(d *decoder, kind Kind, format string, args ...any) error {
+// limitError returns the error of a value over a limit, with its place as a JSON pointer.
+func (o *Op) limitError(d *decoder, kind Kind, format string, args ...any) error {
 	pointer := string(d.StackPointer())
 	field, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
 	if _, known := fieldsOf(o.In)[field]; !known {
 		field = ""
 	}
-	return &Error{Op: o.Name, Kind: kind, Field: field, Err: fmt.Errorf("the value at %.200s "+format, append([]any{pointer}, args...)...)}
+
+	err := fmt.Errorf("the value at %.200s "+format, append([]any{pointer}, args...)...)
+
+	return &Error{Op: o.Name, Kind: kind, Field: field, Err: err}
 }

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// InputSchema returns the JSON Schema (2020-12) of the request for models, which read it
-// in every conversation: without references, limits that a description states, and the
-// fields with a tool tag: "-" is refused to models, "rare" accepted.
+// InputSchema returns the JSON Schema (2020-12) of the request for models. Models read it in every
+// conversation, so it omits references, limits that a description states, and the fields with a
+// tool tag. Fields with the tag "-" are refused to models, those with "rare" are accepted.
 func (o *Op) InputSchema() map[string]any { return (*Definitions)(nil).Input(o) }
 
 // Definitions collects the JSON Schemas of structs for a document such as OpenAPI, where each
@@ -54,7 +54,7 @@ func (d *Definitions) requestSchema(t reflect.Type) map[string]any {
 	}
 
 	s := map[string]any{"type": "object", "properties": props}
-	// A tool accepts other names of its fields too.
+	// Tools accept other names of their fields too, so a client must not refuse them.
 	if d != nil {
 		s["additionalProperties"] = false
 	}
@@ -78,13 +78,13 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 
 	switch {
 	case t == reflect.TypeFor[time.Time](), t == reflect.TypeFor[[]byte]():
-		// A tool accepts words too.
+		// A tool also accepts words such as yesterday, which a client that checks the format would refuse.
 		if d == nil {
 			delete(s, "format")
 		}
 		return s
 	case t == reflect.TypeFor[Object](), t.Kind() == reflect.Struct && d == nil:
-		// The description has an example.
+		// The description shows the members by an example, which takes fewer tokens than their schema.
 		if d == nil {
 			return map[string]any{"anyOf": []any{map[string]any{"type": "object"}, map[string]any{"type": "string"}}}
 		}
@@ -101,7 +101,7 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 	if v, ok := rules["oneof"]; ok {
 		s["enum"] = strings.Fields(v)
 	}
-	// Descriptions of fields state the limits.
+	// The descriptions of the fields state the limits already.
 	if d == nil {
 		return s
 	}
@@ -119,7 +119,7 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 	return s
 }
 
-// Scalar returns the schema of a value that is no object and no list but of bytes, else nil.
+// Scalar returns the schema of a text, a number, a flag, a time or bytes, and nil for any other type.
 func (d *Definitions) Scalar(t reflect.Type) map[string]any {
 	switch {
 	case t == reflect.TypeFor[time.Time]():

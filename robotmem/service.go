@@ -123,7 +123,13 @@ type DataReader struct {
 
 // NewDataReader returns a reader of a response that holds all bytes.
 func NewDataReader(res *DataResponse) *DataReader {
-	return &DataReader{ReadSeekCloser: inMemory{bytes.NewReader(res.DataBase64)}, MemoryID: res.MemoryID, MediaType: res.MediaType, Bytes: res.Bytes, SHA256: res.SHA256}
+	return &DataReader{
+		ReadSeekCloser: inMemory{bytes.NewReader(res.DataBase64)},
+		MemoryID:       res.MemoryID,
+		MediaType:      res.MediaType,
+		Bytes:          res.Bytes,
+		SHA256:         res.SHA256,
+	}
 }
 
 type inMemory struct{ *bytes.Reader }

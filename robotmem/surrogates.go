@@ -8,7 +8,8 @@ import (
 )
 
 // JSON can escape half of a surrogate pair ("\ud800"), which is no character and has no UTF-8. Decoders replace
-// it in silence, so that what is stored is not what was sent. It is refused, as bytes that are not UTF-8 are.
+// it in silence, so the stored text would differ from the text that was sent. Such a request is refused, as one with
+// bytes that are not UTF-8.
 
 // escapeLength is the length of an escape such as \ud800.
 const escapeLength = 6
@@ -59,7 +60,8 @@ func codeUnit(data []byte) rune {
 	return rune(n)
 }
 
-const surrogateFault = "holds %s, half of a surrogate pair, which is no character; send the whole pair or the character itself"
+const surrogateFault = "holds %s, half of a surrogate pair, which is no character; " +
+	"send the whole pair or the character itself"
 
 // refuseSurrogate fails with Invalid if a request holds half of a surrogate pair. It names the value.
 func (o *Op) refuseSurrogate(request []byte) error {
@@ -67,6 +69,9 @@ func (o *Op) refuseSurrogate(request []byte) error {
 	if at < 0 {
 		return nil
 	}
+
+	// Read up to the escape, so that the decoder's position names the field. The scan above needs no decoder, and
+	// nearly all requests end there.
 	d := newDecoder(request)
 	defer d.release()
 
@@ -76,7 +81,7 @@ func (o *Op) refuseSurrogate(request []byte) error {
 		}
 	}
 
-	return o.exceeded(d, Invalid, surrogateFault, request[at:at+escapeLength])
+	return o.limitError(d, Invalid, surrogateFault, request[at:at+escapeLength])
 }
 
 // surrogateError is the error of an object in a string, nil if it has no such escape.

@@ -25,7 +25,7 @@ import (
 
 var collectionName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// tagName does not count: 64 copies of its classes would take a megabyte.
+// tagName does not limit the length: with {1,64} the compiled pattern would take a megabyte.
 var tagName = regexp.MustCompile(`^[\p{L}\p{N}._-]+$`)
 
 const maxTag, maxSessionID = 64, 128 // characters
@@ -80,8 +80,8 @@ var lookalikes = strings.NewReplacer(
 )
 
 // ReservedSource reports whether a source names the operator or verification, which no caller can
-// claim. Letter case, the width of letters, letters of other scripts that look the same, and all but letters and
-// slashes make no difference.
+// claim. Letter case, the width of letters, letters of other scripts that look the same, and all characters except
+// letters and slashes make no difference.
 func ReservedSource(name string) bool {
 	name = lookalikes.Replace(strings.ToLower(norm.NFKC.String(name)))
 	name = strings.Join(strings.FieldsFunc(name, func(r rune) bool { return r != '/' && !unicode.IsLetter(r) }), "")
@@ -97,11 +97,12 @@ func Validate(opName string, req any) error {
 		t.trim()
 	}
 
+	// Defaults come before the rules, because a limit such as min=1 also applies to a field that was not given.
 	setDefaults(reflect.ValueOf(req).Elem())
 
 	var err error
-	if s, ok := req.(interface{ spared() []string }); ok && s.spared() != nil {
-		err = validate().StructExcept(req, s.spared()...)
+	if s, ok := req.(interface{ optionalFields() []string }); ok && s.optionalFields() != nil {
+		err = validate().StructExcept(req, s.optionalFields()...)
 	} else {
 		err = validate().Struct(req)
 	}
@@ -109,6 +110,7 @@ func Validate(opName string, req any) error {
 	var fields validator.ValidationErrors
 	switch {
 	case err == nil:
+		// Rules over several fields need each field to be valid.
 		if c, ok := req.(interface{ check() error }); ok {
 			return inOp(opName, c.check())
 		}
@@ -117,6 +119,7 @@ func Validate(opName string, req any) error {
 		return &Error{Op: opName, Kind: Internal, Err: err}
 	}
 
+	// One error is enough: a caller who mends the first finds the next one.
 	f := fields[0]
 	_, name, _ := strings.Cut(f.Namespace(), ".")
 	kind := Invalid
@@ -135,7 +138,9 @@ func setDefaults(v reflect.Value) {
 				panic("robotmem: bad default tag " + d)
 			}
 		}
-		if f.Kind() == reflect.Pointer && !f.IsNil() && f.Elem().Kind() == reflect.Struct && jsonName(sf) != "" && f.Elem().Type() != reflect.TypeFor[time.Time]() {
+
+		isStruct := f.Kind() == reflect.Pointer && !f.IsNil() && f.Elem().Kind() == reflect.Struct
+		if isStruct && jsonName(sf) != "" && f.Elem().Type() != reflect.TypeFor[time.Time]() {
 			// Copy the caller's struct instead of modifying it.
 			c := reflect.New(f.Elem().Type())
 			c.Elem().Set(f.Elem())
@@ -145,7 +150,7 @@ func setDefaults(v reflect.Value) {
 	}
 }
 
-// defaultJSON is the JSON of a default tag, in which a text stands without quotes.
+// defaultJSON returns the JSON of a default tag, in which a text has no quotes.
 func defaultJSON(t reflect.Type, s string) json.RawMessage {
 	if t.Kind() == reflect.String {
 		s = strconv.Quote(s)
@@ -155,14 +160,17 @@ func defaultJSON(t reflect.Type, s string) json.RawMessage {
 
 // ruleText returns the error text of a rule: the allowed values and the given one.
 func ruleText(f validator.FieldError, root reflect.Type) string {
-	given, field := abbreviate(fmt.Sprintf("%v", f.Value())), fieldAt(root, f.StructNamespace())
+	given := abbreviate(fmt.Sprintf("%v", f.Value()))
+	field := fieldAt(root, f.StructNamespace())
+
 	switch f.Tag() {
 	case "required":
 		return strings.TrimSuffix("is required: "+field.Tag.Get("doc"), ": ")
 	case "utf8":
 		return "is not valid UTF-8; store bytes with save_perception"
 	case "maxbytes":
-		return fmt.Sprintf("is %d bytes; the limit is %s bytes; split it, or store long data with save_perception", len(fmt.Sprint(f.Value())), f.Param())
+		return fmt.Sprintf("is %d bytes; the limit is %s bytes; split it, or store long data with save_perception",
+			len(fmt.Sprint(f.Value())), f.Param())
 	case "collection":
 		return fmt.Sprintf("must be 1 to 64 of A-Z a-z 0-9 . _ -, not %q", given)
 	case "collections":
@@ -174,14 +182,17 @@ func ruleText(f validator.FieldError, root reflect.Type) string {
 	case "instant":
 		return fmt.Sprintf("must be a time between the years %d and %d", minYear, maxYear)
 	case "source":
-		return fmt.Sprintf("must not be %q: operator and verified are reserved; name what reported it, such as a sensor, a program or a robot", given)
+		return fmt.Sprintf("must not be %q: operator and verified are reserved; "+
+			"name what reported it, such as a sensor, a program or a robot", given)
 	case "session":
-		return fmt.Sprintf("must be 1 to %d characters without control characters and without a space at either end, not %q", maxSessionID, given)
+		return fmt.Sprintf("must be 1 to %d characters without control characters and "+
+			"without a space at either end, not %q", maxSessionID, given)
 	case "uid":
 		return fmt.Sprintf("must be a UUID in lower case, not %q", given)
 	case "oneof":
 		return fmt.Sprintf("must be one of %s, not %q", strings.ReplaceAll(f.Param(), " ", ", "), given)
 	case "min", "max":
+		// The text names both limits. A namespace with an index, such as Target[0], belongs to an item of a list.
 		rules, items := rulesOf(field.Tag.Get("validate"))
 		if strings.HasSuffix(f.StructNamespace(), "]") {
 			rules = items

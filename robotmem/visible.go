@@ -58,19 +58,25 @@ func mayHide(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// belongs reports whether a character of no width has its place between two others: a joiner in an
-// emoji or a word, one variation selector after an emoji or a character that has variants.
+// belongs reports whether a character of no width has a purpose between its neighbours. Joiners have one
+// in an emoji or a word, and a single variation selector after an emoji or a character that has variants.
 func belongs(before, r, after rune) bool {
 	joined := func(r rune) bool {
-		return r != utf8.RuneError && !mayHide(r) && unicode.In(r, unicode.L, unicode.M, unicode.So, unicode.Sk, unicode.Sm)
+		return r != utf8.RuneError && !mayHide(r) &&
+			unicode.In(r, unicode.L, unicode.M, unicode.So, unicode.Sk, unicode.Sm)
 	}
+
 	switch {
 	case r == 0x200c, r == 0x200d: // ZWNJ, ZWJ
+		// U+FE0F follows the first part of emoji such as ❤️‍🔥.
 		return (joined(before) || before == 0xfe0f) && joined(after)
 	case r >= 0xe0100:
+		// These 240 selectors can carry hidden bytes. Only ideographs have variants with them.
 		return r <= 0xe01ef && unicode.Is(unicode.Han, before)
 	case unicode.Is(unicode.Variation_Selector, r):
-		return !mayHide(before) && !unicode.Is(unicode.Latin, before) && unicode.In(before, unicode.L, unicode.M, unicode.S, unicode.N, unicode.P)
+		// A second selector in a row, whose predecessor may hide, has no purpose. Latin letters have no variants.
+		return !mayHide(before) && !unicode.Is(unicode.Latin, before) &&
+			unicode.In(before, unicode.L, unicode.M, unicode.S, unicode.N, unicode.P)
 	}
 
 	return false

@@ -22,13 +22,15 @@ const (
 	defaultField = "spatial.position"
 )
 
-func (q *RecallRequest) complete(r *reading, given map[string]foreign) error {
+func (q *RecallRequest) complete(r *requestReader, given map[string]foreign) error {
 	if q.N > maxRecalled {
 		r.note("n", "%d taken as %d, the most of one call", q.N, maxRecalled)
 		q.N = maxRecalled
 	}
 
-	for _, read := range []func(*reading, map[string]foreign) error{
+	// readTimeRange comes after readDays, because it refuses bounds that are set already. readPlace may query the
+	// service and is last, so that a request that is refused anyway costs no query.
+	for _, read := range []func(*requestReader, map[string]foreign) error{
 		q.readOutcome, q.readRobot, q.readDays, q.readTimeRange, q.readPlace,
 	} {
 		if err := read(r, given); err != nil {
@@ -37,20 +39,21 @@ func (q *RecallRequest) complete(r *reading, given map[string]foreign) error {
 	}
 
 	if f, ok := given["sort"]; ok {
-		r.note(f.name, "%s", q.order(f))
+		r.note(f.name, "%s", q.orderNote(f))
 	}
 
 	return nil
 }
 
 // readOutcome reads outcome and success into the filter.
-func (q *RecallRequest) readOutcome(r *reading, given map[string]foreign) error {
+func (q *RecallRequest) readOutcome(r *requestReader, given map[string]foreign) error {
 	for _, name := range []string{"outcome", "success"} {
 		f, ok := given[name]
 		if !ok {
 			continue
 		}
 
+		// A list means any of its values, a single value only itself. Both pass the same checks.
 		list, isList := f.value.([]any)
 		if !isList {
 			list = []any{f.value}
@@ -58,7 +61,7 @@ func (q *RecallRequest) readOutcome(r *reading, given map[string]foreign) error 
 
 		read := len(list) > 0
 		for i := range list {
-			list[i], ok = r.asked(f.name, list[i])
+			list[i], ok = r.filterOutcome(f.name, list[i])
 			read = read && ok
 		}
 		if !read {
@@ -78,9 +81,9 @@ func (q *RecallRequest) readOutcome(r *reading, given map[string]foreign) error 
 	return nil
 }
 
-// asked reads an outcome to filter by. A text that is none stays in the filter, where a remark names it:
+// filterOutcome reads an outcome to filter by. A text that is none stays in the filter, where a remark names it:
 // without it the answer would be another one than asked for. It is false for any other value.
-func (r *reading) asked(name string, v any) (any, bool) {
+func (r *requestReader) filterOutcome(name string, v any) (any, bool) {
 	if outcome, _ := r.outcomeOf(v); outcome != "" {
 		return outcome, true
 	}
@@ -93,7 +96,7 @@ func (r *reading) asked(name string, v any) (any, bool) {
 }
 
 // readRobot reads a robot into the filter: its id, its name, or an object with both.
-func (q *RecallRequest) readRobot(r *reading, given map[string]foreign) error {
+func (q *RecallRequest) readRobot(r *requestReader, given map[string]foreign) error {
 	f, ok := given["robot"]
 	if !ok {
 		return nil
@@ -109,7 +112,12 @@ func (q *RecallRequest) readRobot(r *reading, given map[string]foreign) error {
 		return Errorf(Invalid, f.name, "must be the id or the name of a robot, not %s; "+
 			"use context_filter for several", f.shown())
 	default:
-		q.filterBy("$or", []any{map[string]any{"robot.id": v}, map[string]any{"robot.name": v}, map[string]any{"robot": v}})
+		// Contexts name a robot in three ways, and the caller does not know which the memories use.
+		q.filterBy("$or", []any{
+			map[string]any{"robot.id": v},
+			map[string]any{"robot.name": v},
+			map[string]any{"robot": v},
+		})
 		r.note(f.name, "%s taken as context_filter on robot.id, robot.name or robot", f.shown())
 	}
 
@@ -127,12 +135,13 @@ func (q *RecallRequest) filterBy(key string, condition any) {
 	case !exists:
 		q.ContextFilter[key] = condition
 	case !sameValue(old, condition):
+		// The caller's filter has another condition at this path. Both must hold.
 		q.ContextFilter = Object{"$and": []any{map[string]any(q.ContextFilter), map[string]any{key: condition}}}
 	}
 }
 
 // readDays reads a number of days back from now.
-func (q *RecallRequest) readDays(r *reading, given map[string]foreign) error {
+func (q *RecallRequest) readDays(r *requestReader, given map[string]foreign) error {
 	f, ok := given["days"]
 	if !ok {
 		return nil
@@ -154,19 +163,22 @@ func (q *RecallRequest) readDays(r *reading, given map[string]foreign) error {
 		return nil
 	}
 
+	// Whole days go by the calendar, so that the time of day stays when the clocks change. Only the fraction is a
+	// duration.
 	whole := int(days)
-	after := r.now().AddDate(0, 0, -whole).Add(-time.Duration((days - float64(whole)) * 24 * float64(time.Hour)))
+	fraction := time.Duration((days - float64(whole)) * 24 * float64(time.Hour))
+	after := r.now().AddDate(0, 0, -whole).Add(-fraction)
 	q.After = &after
 	r.note(f.name, "%s taken as after %s", f.shown(), after.Format(time.RFC3339))
 
 	return nil
 }
 
-// rangeEnds are the names of both ends of a time, in turn.
+// rangeEnds lists the names of both ends of a time range in pairs: the start has an even index, the end an odd one.
 var rangeEnds = strings.Fields("from to after before start end since until")
 
 // readTimeRange reads both ends of a time: a list of two, an object, or words such as last week.
-func (q *RecallRequest) readTimeRange(r *reading, given map[string]foreign) error {
+func (q *RecallRequest) readTimeRange(r *requestReader, given map[string]foreign) error {
 	f, ok := given["time_range"]
 	if !ok {
 		return nil
@@ -175,6 +187,7 @@ func (q *RecallRequest) readTimeRange(r *reading, given map[string]foreign) erro
 		return Errorf(Invalid, f.name, "%s and after, before or days both bound the time; give one", f.name)
 	}
 
+	// First find both ends in any of the forms, without reading them. nil and "" leave an end open.
 	var ends [2]any
 	read := true
 
@@ -197,6 +210,8 @@ func (q *RecallRequest) readTimeRange(r *reading, given map[string]foreign) erro
 			ends = [2]any{from, to}
 			break
 		}
+		// Words such as "last week" name both bounds at once, so that there are no ends to read. A rest means that
+		// not all words were understood.
 		within := timeparse.Parse(v, r.now())
 		read = within.Rest == "" && (within.After != nil || within.Before != nil)
 		q.After, q.Before = within.After, within.Before
@@ -204,6 +219,7 @@ func (q *RecallRequest) readTimeRange(r *reading, given map[string]foreign) erro
 		read = false
 	}
 
+	// Reading a single end takes the first moment of a day or a week, as in after and before.
 	for i, into := range []**time.Time{&q.After, &q.Before} {
 		if ends[i] == nil || ends[i] == "" {
 			continue // open
@@ -213,31 +229,32 @@ func (q *RecallRequest) readTimeRange(r *reading, given map[string]foreign) erro
 		*into = &at
 	}
 
-	var said []string
+	var bounds []string
 
-	for name, bound := range map[string]*time.Time{"after": q.After, "before": q.Before} {
-		if bound != nil {
-			said = append(said, name+" "+bound.Format(time.RFC3339))
+	// The remark and the errors show the bounds that were read, so that the caller sees a wrong zone.
+	for name, at := range map[string]*time.Time{"after": q.After, "before": q.Before} {
+		if at != nil {
+			bounds = append(bounds, name+" "+at.Format(time.RFC3339))
 		}
 	}
 
-	slices.Sort(said)
+	slices.Sort(bounds)
 
 	switch {
-	case !read || said == nil:
+	case !read || bounds == nil:
 		return Errorf(Invalid, f.name, `must be ["2026-03-01","2026-03-02"], {"from":"yesterday","to":"today"} `+
 			"or words such as last week, not %s; or give after and before", f.shown())
 	case q.After != nil && q.Before != nil && !q.After.Before(*q.Before):
-		return Errorf(Invalid, f.name, "must end later than it begins: %s", strings.Join(said, ", "))
+		return Errorf(Invalid, f.name, "must end later than it begins: %s", strings.Join(bounds, ", "))
 	}
 
-	r.note(f.name, "taken as %s", strings.Join(said, ", "))
+	r.note(f.name, "taken as %s", strings.Join(bounds, ", "))
 
 	return nil
 }
 
 // readPlace reads a position and a distance into spatial_sort, and completes its field.
-func (q *RecallRequest) readPlace(r *reading, given map[string]foreign) error {
+func (q *RecallRequest) readPlace(r *requestReader, given map[string]foreign) error {
 	if f, ok := given["position"]; ok {
 		if q.SpatialSort != nil {
 			return Errorf(Invalid, f.name, "%s and spatial_sort both name a place; give one", f.name)
@@ -250,8 +267,9 @@ func (q *RecallRequest) readPlace(r *reading, given map[string]foreign) error {
 		}
 	}
 
+	// This comes after position, which may just have made the spatial_sort that the distance belongs to.
 	if f, ok := given["max_distance"]; ok {
-		read, _, isNumber := r.loosen(reflect.TypeFor[float64](), "max_distance", f.raw)
+		read, _, isNumber := r.coerce(reflect.TypeFor[float64](), "max_distance", f.raw)
 		switch {
 		case q.SpatialSort == nil:
 			return Errorf(Invalid, f.name, "needs a place; give near: [x, y] with it")
@@ -280,7 +298,7 @@ func (q *RecallRequest) readPlace(r *reading, given map[string]foreign) error {
 
 // placeField returns the path of coordinates that a place without a field means: the usual one, or
 // the only one that the memories have.
-func (r *reading) placeField(collection string) (string, error) {
+func (r *requestReader) placeField(collection string) (string, error) {
 	if r.service == nil {
 		return defaultField, nil
 	}
@@ -310,10 +328,11 @@ func (r *reading) placeField(collection string) (string, error) {
 	return "", Errorf(Invalid, "spatial_sort.field", "is required: there are coordinates at %s", shown)
 }
 
-// order says how the results are ordered, because recall has no order to choose.
-func (q *RecallRequest) order(f foreign) string {
+// orderNote says how the results are ordered, because recall has no order to choose.
+func (q *RecallRequest) orderNote(f foreign) string {
 	word := strings.ToLower(strings.Trim(string(f.raw), `"`))
 
+	// The order is reported instead of refused: the results are right, only their order may differ from the request.
 	newest := slices.Contains(strings.Fields("newest newest_first recent latest recency time date desc observed_at"), word)
 	switch {
 	case q.SpatialSort != nil && q.SpatialSort.Mode != "fused":
@@ -329,17 +348,17 @@ func (q *RecallRequest) order(f foreign) string {
 	return "not used, results are ordered by relevance; leave query out to get the newest first"
 }
 
-// ranges matches a comparison such as "<25" and ">= 3 N", and a range such as "10..20 N".
+// compared matches a comparison such as "<25" and ">= 3 N", spanned a range such as "10..20 N".
 var (
 	compared = regexp.MustCompile(`^(<=|>=|<|>|≤|≥)\s*([-+]?[.\d].*)$`)
 	spanned  = regexp.MustCompile(`^([-+]?\d[\d.]*?)\s*(?:\.\.\.?|…)\s*([-+]?\.?\d.*)$`)
 )
 
-// ranged reads a text in a filter as a range, nil if it is none.
-func ranged(text string) map[string]any {
+// parseRange reads a text in a filter as a range. It returns nil if it is none.
+func parseRange(text string) map[string]any {
 	if m := compared.FindStringSubmatch(text); m != nil {
 		op := cmp.Or(operators[m[1]], map[string]string{"≤": "$lte", "≥": "$gte"}[m[1]])
-		if limit := measure(m[2]); limit != nil {
+		if limit := parseMeasure(m[2]); limit != nil {
 			return map[string]any{op: limit}
 		}
 		return nil
@@ -350,11 +369,12 @@ func ranged(text string) map[string]any {
 		return nil
 	}
 
-	least, most := measure(m[1]), measure(m[2])
-	// The unit is that of both ends.
+	least, most := parseMeasure(m[1]), parseMeasure(m[2])
+
+	// In "10..20 N" the unit belongs to both ends, but only the second one has it.
 	if _, isQuantity := most.(string); isQuantity && least != nil {
 		number := m[2][:len(m[2])-len(strings.TrimLeft(m[2], "+-.0123456789"))]
-		least = measure(m[1] + " " + strings.TrimSpace(m[2][len(number):]))
+		least = parseMeasure(m[1] + " " + strings.TrimSpace(m[2][len(number):]))
 	}
 
 	if least == nil || most == nil {
@@ -364,8 +384,8 @@ func ranged(text string) map[string]any {
 	return map[string]any{"$gte": least, "$lte": most}
 }
 
-// measure returns a number, or a quantity as the filter reads it; nil for anything else.
-func measure(text string) any {
+// parseMeasure returns a number, or a quantity as the filter reads it; nil for anything else.
+func parseMeasure(text string) any {
 	text = strings.TrimSpace(text)
 	if number := strings.TrimPrefix(text, "+"); json.Valid([]byte(number)) {
 		return json.Number(number)
@@ -377,13 +397,13 @@ func measure(text string) any {
 	return nil
 }
 
-// spelled matches coordinates with their names: "x=1.0 y=2.0", "x: 1, y: 2, z: 0".
+// spelled matches coordinates with the names of their axes: "x=1.0 y=2.0", "x: 1, y: 2, z: 0".
 var spelled = regexp.MustCompile(`(?i)^\(?\s*x\s*[=:]\s*([^\s,;]+)[\s,;]+y\s*[=:]\s*([^\s,;)]+)` +
 	`(?:[\s,;]+z\s*[=:]\s*([^\s,;)]+))?\s*\)?$`)
 
-// spelledPlace returns the coordinates in a text, as a context holds them, nil if there are none. In
+// parsePlace returns the coordinates in a text, as a context holds them, nil if there are none. In
 // a list they may be texts.
-func spelledPlace(v any) (xyz []any) {
+func parsePlace(v any) (xyz []any) {
 	switch v := v.(type) {
 	case string:
 		if m := spelled.FindStringSubmatch(strings.TrimSpace(v)); m != nil {
@@ -394,7 +414,7 @@ func spelledPlace(v any) (xyz []any) {
 			}
 			break
 		}
-		xyz = listed(v)
+		xyz = splitNumbers(v)
 	case []any:
 		for _, item := range v {
 			text, isText := item.(string)
@@ -405,16 +425,18 @@ func spelledPlace(v any) (xyz []any) {
 		}
 	}
 
-	if floats(xyz) == nil || slices.ContainsFunc(xyz, func(n any) bool { return !json.Valid([]byte(n.(json.Number))) }) {
+	// json.Number takes any text. A number such as 01 or 0x1 would become invalid JSON in the stored context.
+	isInvalid := func(n any) bool { return !json.Valid([]byte(n.(json.Number))) }
+	if floats(xyz) == nil || slices.ContainsFunc(xyz, isInvalid) {
 		return nil
 	}
 
 	return xyz
 }
 
-// placeAlone returns the JSON of a spatial_sort for a place that stands in its place: coordinates, as
-// a list, a text or {x, y}, also with the other fields beside them. It is nil for anything else.
-func placeAlone(data View) View {
+// placeToSort returns the JSON of a spatial_sort for a place that was given instead of it: coordinates as
+// a list, a text or {x, y}, also with the other fields beside them. It returns nil for anything else.
+func placeToSort(data View) View {
 	v, err := data.any()
 	if err != nil {
 		return nil
@@ -426,9 +448,9 @@ func placeAlone(data View) View {
 	case []any:
 		fields["target"] = v
 	case string:
-		xyz := spelledPlace(v)
+		xyz := parsePlace(v)
 		if xyz == nil {
-			// Perhaps an object in a string.
+			// It may still be an object in a string, which the caller of this function decodes.
 			return nil
 		}
 		fields["target"] = xyz
@@ -436,6 +458,7 @@ func placeAlone(data View) View {
 		if xyz, _ := Coordinates(v); xyz == nil {
 			return nil
 		}
+		// The coordinates move into target. All other members, such as radius, are fields of spatial_sort itself.
 		axes := slices.Concat(slices.Concat(planeNames[:]...), slices.Concat(earthNames[:]...))
 		target := map[string]any{}
 

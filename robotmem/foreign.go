@@ -16,7 +16,7 @@ import (
 // learn, robot in recall. Such a foreign field is read into the field that has this meaning, and a
 // remark says which. It never replaces what another field says: that is an error.
 
-// foreignFields are the foreign fields of the requests, each with its other names.
+// foreignFields lists the foreign fields of each request, each with its other names.
 var foreignFields = map[reflect.Type]map[string]string{
 	reflect.TypeFor[LearnRequest]():          foreignNames(situation, "success", "type", "category", "metadata"),
 	reflect.TypeFor[SavePerceptionRequest](): foreignNames(situation, "success", "outcome"),
@@ -28,7 +28,7 @@ var foreignFields = map[reflect.Type]map[string]string{
 		"sort sort_by order order_by", "position", "max_distance radius"),
 }
 
-// situation are the foreign fields that belong into a context.
+// situation lists the foreign fields that belong into a context, in groups of synonyms.
 const situation = "params parameters,position pose location,task,robot,robot_id,env environment,spatial"
 
 // foreignNames maps each name to the first of its group.
@@ -57,19 +57,19 @@ func foreignNamed(t reflect.Type, name string) (own string, ok bool) {
 	return "", false
 }
 
-// foreign is a field as the caller gave it.
+// foreign holds a foreign field as the caller gave it.
 type foreign struct {
 	name  string
 	value any
 	raw   View
 }
 
-// shown is the value in a remark.
+// shown returns the value as a remark shows it.
 func (f foreign) shown() string { return abbreviate(string(f.raw)) }
 
-// completing is a request that reads its foreign fields, after its own ones.
-type completing interface {
-	complete(r *reading, given map[string]foreign) error
+// completer is implemented by requests that take foreign fields. complete runs after the request's own fields are set.
+type completer interface {
+	complete(r *requestReader, given map[string]foreign) error
 }
 
 // any decodes a JSON value with the limits of a request.
@@ -80,23 +80,24 @@ func (v View) any() (any, error) {
 	return d.value()
 }
 
-func (q *LearnRequest) complete(r *reading, given map[string]foreign) error {
+func (q *LearnRequest) complete(r *requestReader, given map[string]foreign) error {
 	if q.Outcome != "" && !slices.Contains(outcomes, q.Outcome) {
 		r.note("outcome", "%q states no outcome and is ignored; give %s", abbreviate(q.Outcome), outcomeChoice)
 		q.Outcome = ""
 	}
 
-	if err := r.situate(&q.Context, given); err != nil {
+	if err := r.readContextFields(&q.Context, given); err != nil {
 		return err
 	}
-	if err := r.succeeded(&q.Outcome, given); err != nil {
+	if err := r.readSuccess(&q.Outcome, given); err != nil {
 		return err
 	}
 
+	// Models use type both for the kind of memory and for how the attempt went.
 	if f, ok := given["type"]; ok {
 		word, _ := f.value.(string)
-
 		outcome, _ := r.outcomeOf(f.value)
+
 		switch {
 		case slices.Contains([]string{"fact", "memory", "lesson"}, strings.ToLower(word)):
 			r.note(f.name, "not needed, learn stores facts")
@@ -104,18 +105,20 @@ func (q *LearnRequest) complete(r *reading, given map[string]foreign) error {
 			return Errorf(Invalid, f.name, "must be fact, success or failure, not %s; "+
 				"give any other kind as a tag, and store sensor data with save_perception", f.shown())
 		default:
-			if err := r.state(&q.Outcome, f); err != nil {
+			if err := r.setOutcome(&q.Outcome, f); err != nil {
 				return err
 			}
 		}
 	}
 
+	// The classification rules own the category, so a given one is kept as a tag, which recall can filter by.
 	if f, ok := given["category"]; ok {
 		word, isText := f.value.(string)
 		if !isText {
 			return Errorf(Invalid, f.name, "must be a text, not %s", f.shown())
 		}
-		tag := strings.Join(strings.Fields(word), "_") // as a tag is spelt
+
+		tag := strings.Join(strings.Fields(word), "_") // a tag has no spaces
 		if tag == "" {
 			return Errorf(Invalid, f.name, "is empty; leave it out")
 		}
@@ -128,16 +131,17 @@ func (q *LearnRequest) complete(r *reading, given map[string]foreign) error {
 	return nil
 }
 
-func (q *SavePerceptionRequest) complete(r *reading, given map[string]foreign) error {
-	if err := r.situate(&q.Context, given); err != nil {
+func (q *SavePerceptionRequest) complete(r *requestReader, given map[string]foreign) error {
+	if err := r.readContextFields(&q.Context, given); err != nil {
 		return err
 	}
-	if err := r.judge(&q.Context, given); err != nil {
+	if err := r.storeOutcome(&q.Context, given); err != nil {
 		return err
 	}
 
-	// The payload may be a data: URL, as browsers and vision models have it.
-	mediaType := r.mediaType // of data_base64
+	// Browsers and vision models send a payload as a data: URL. One in data_base64 was decoded with the field, which
+	// left its media type in r.
+	mediaType := r.mediaType
 	if kind, payload, ok, err := dataURL(q.Data); err != nil {
 		return Errorf(Invalid, "data", "is a data: URL whose payload is not base64: %v", err)
 	} else if ok {
@@ -145,6 +149,7 @@ func (q *SavePerceptionRequest) complete(r *reading, given map[string]foreign) e
 		r.note("data", "a data: URL, taken as bytes of %s", kind)
 	}
 
+	// The caller's own media type wins over that of the URL.
 	if q.MediaType == "" {
 		q.MediaType = mediaType
 	}
@@ -152,14 +157,16 @@ func (q *SavePerceptionRequest) complete(r *reading, given map[string]foreign) e
 	return nil
 }
 
-func (q *UpdateRequest) complete(r *reading, given map[string]foreign) error {
+func (q *UpdateRequest) complete(r *requestReader, given map[string]foreign) error {
+	// The old context is not known here, and a new one replaces it whole. A context with only the outcome would
+	// delete everything else.
 	for _, name := range []string{"outcome", "success"} {
 		if f, ok := given[name]; ok && q.Context == nil {
 			return Errorf(Invalid, f.name, "update has no outcome; "+
 				"give context with task.success in it, which replaces the old context that get returns")
 		}
 	}
-	if err := r.judge(&q.Context, given); err != nil {
+	if err := r.storeOutcome(&q.Context, given); err != nil {
 		return err
 	}
 
@@ -170,7 +177,7 @@ func (q *UpdateRequest) complete(r *reading, given map[string]foreign) error {
 	return nil
 }
 
-func (q *ForgetRequest) complete(r *reading, _ map[string]foreign) error {
+func (q *ForgetRequest) complete(r *requestReader, _ map[string]foreign) error {
 	if q.Reason == "" && !q.Purge {
 		q.Reason = noReason
 		r.note("reason", "stored as %q; the audit log keeps the reason", noReason)
@@ -178,11 +185,12 @@ func (q *ForgetRequest) complete(r *reading, _ map[string]foreign) error {
 	return nil
 }
 
-func (q *StartSessionRequest) complete(r *reading, given map[string]foreign) error {
-	return r.situate(&q.Context, given)
+func (q *StartSessionRequest) complete(r *requestReader, given map[string]foreign) error {
+	return r.readContextFields(&q.Context, given)
 }
 
-func (q *EndSessionRequest) complete(r *reading, given map[string]foreign) error {
+func (q *EndSessionRequest) complete(r *requestReader, given map[string]foreign) error {
+	// A number in outcome is more exact than the word that it was turned into.
 	if r.score != nil && q.OutcomeScore == nil {
 		q.OutcomeScore = r.score
 		r.note("outcome_score", "taken from the outcome")
@@ -191,6 +199,7 @@ func (q *EndSessionRequest) complete(r *reading, given map[string]foreign) error
 		r.note(f.name, "not stored, an episode has no such field; learn it as a fact with this session_id")
 	}
 
+	// Models write ids as #12. Sorted, so that the remarks have a fixed order.
 	for _, key := range slices.Sorted(maps.Keys(q.MemoryScores)) {
 		id, marked := strings.CutPrefix(key, "#")
 		if _, twice := q.MemoryScores[id]; marked && !twice {
@@ -200,10 +209,10 @@ func (q *EndSessionRequest) complete(r *reading, given map[string]foreign) error
 		}
 	}
 
-	return r.succeeded(&q.Outcome, given)
+	return r.readSuccess(&q.Outcome, given)
 }
 
-func (q *MemoryRequest) complete(r *reading, given map[string]foreign) error {
+func (q *MemoryRequest) complete(r *requestReader, given map[string]foreign) error {
 	f, ok := given["ids"]
 	if !ok {
 		return nil
@@ -220,6 +229,7 @@ func (q *MemoryRequest) complete(r *reading, given map[string]foreign) error {
 		f.value = list[0]
 	}
 
+	// A number in JSON and the text "#12" are the same id.
 	text := strings.TrimPrefix(fmt.Sprint(f.value), "#")
 	if err := r.value(reflect.ValueOf(&q.MemoryID).Elem(), "memory_id", View(text)); err != nil {
 		return Errorf(Invalid, f.name, "must be the number of a memory, not %s", f.shown())
@@ -230,68 +240,70 @@ func (q *MemoryRequest) complete(r *reading, given map[string]foreign) error {
 	return nil
 }
 
-// succeeded reads the flag success into an outcome.
-func (r *reading) succeeded(outcome *string, given map[string]foreign) error {
+// readSuccess reads the flag success into an outcome.
+func (r *requestReader) readSuccess(outcome *string, given map[string]foreign) error {
 	if f, ok := given["success"]; ok {
-		return r.state(outcome, f)
+		return r.setOutcome(outcome, f)
 	}
 	return nil
 }
 
-// state reads a foreign field into an outcome.
-func (r *reading) state(outcome *string, f foreign) error {
-	says, _ := r.outcomeOf(f.value)
+// setOutcome reads a foreign field into an outcome.
+func (r *requestReader) setOutcome(outcome *string, f foreign) error {
+	stated, _ := r.outcomeOf(f.value)
 	switch {
-	case says == "":
+	case stated == "":
 		r.note(f.name, "%s states no outcome and is ignored; give outcome: %s", f.shown(), outcomeChoice)
 		return nil
-	case *outcome != "" && *outcome != says:
-		return Errorf(Invalid, f.name, "says %s, but outcome says %s; leave one out", says, abbreviate(*outcome))
+	case *outcome != "" && *outcome != stated:
+		return Errorf(Invalid, f.name, "says %s, but outcome says %s; leave one out", stated, abbreviate(*outcome))
 	}
 
-	*outcome = says
-	r.note(f.name, "%s taken as outcome %s", f.shown(), says)
+	*outcome = stated
+	r.note(f.name, "%s taken as outcome %s", f.shown(), stated)
 
 	return nil
 }
 
-// judge stores outcome and success in a context, for requests without an outcome.
-func (r *reading) judge(context *Object, given map[string]foreign) error {
+// storeOutcome stores outcome and success in a context, for requests without an outcome.
+func (r *requestReader) storeOutcome(context *Object, given map[string]foreign) error {
 	for _, name := range []string{"outcome", "success"} {
 		f, ok := given[name]
 		if !ok {
 			continue
 		}
 
-		says, _ := r.outcomeOf(f.value)
-		if says == "" {
+		stated, _ := r.outcomeOf(f.value)
+		if stated == "" {
 			r.note(f.name, "%s states no outcome and is ignored; give %s", f.shown(), outcomeChoice)
 			continue
 		}
-		if err := put(context, f, says, "outcome"); err != nil {
+		if err := putInContext(context, f, stated, "outcome"); err != nil {
 			return err
 		}
-		r.note(f.name, "%s stored at context.outcome as %s", f.shown(), says)
+		r.note(f.name, "%s stored at context.outcome as %s", f.shown(), stated)
 	}
 
 	return nil
 }
 
-// situate stores the foreign fields that describe the situation in a context.
-func (r *reading) situate(context *Object, given map[string]foreign) error {
+// readContextFields stores the foreign fields that describe the situation in a context.
+func (r *requestReader) readContextFields(context *Object, given map[string]foreign) error {
 	r.readPosition(*context)
 
 	// robot_id comes before robot, which is its name then.
+	// Paths such as robot.id depend on the form of what is there already.
 	for _, part := range []string{"params", "spatial", "position", "metadata", "task", "robot_id", "robot", "env"} {
 		f, ok := given[part]
 		if !ok {
 			continue
 		}
 
+		// Callers quote objects as text. One with half of a surrogate pair, which has no UTF-8, stays a text.
 		value, taken := f.value, ""
 		if text, isText := value.(string); isText {
-			// An object in a string.
-			if fields := ParseObject(text); fields != nil && (!strings.Contains(text, `\u`) || surrogateError([]byte(text)) == nil) {
+			fields := ParseObject(text)
+			if fields != nil && (!strings.Contains(text, `\u`) || surrogateError([]byte(text)) == nil) {
 				value = map[string]any(fields)
 			}
 		}
@@ -301,6 +313,7 @@ func (r *reading) situate(context *Object, given map[string]foreign) error {
 
 		switch part {
 		case "position":
+			// "position": "kitchen" is a name, and spatial.position must hold coordinates for search by place.
 			if path, value, taken = placeIn(value); path == nil {
 				path = []string{"location"}
 				taken = "no coordinates, "
@@ -310,6 +323,7 @@ func (r *reading) situate(context *Object, given map[string]foreign) error {
 			}
 
 		case "task":
+			// The context already describes the task by its parts, so a text can only be its name.
 			if _, isObject := (*context)["task"].(map[string]any); isText && isObject {
 				path = []string{"task", "name"}
 			}
@@ -320,13 +334,14 @@ func (r *reading) situate(context *Object, given map[string]foreign) error {
 		case "robot":
 			if isText {
 				path = robotPath(*context, "id")
+				// robot_id was stored first and took the place of the id.
 				if _, both := given["robot_id"]; both {
 					path = robotPath(*context, "name")
 				}
 			}
 		}
 
-		if err := put(context, f, value, path...); err != nil {
+		if err := putInContext(context, f, value, path...); err != nil {
 			return err
 		}
 		r.note(f.name, "%sstored at context.%s", taken, strings.Join(path, "."))
@@ -335,7 +350,7 @@ func (r *reading) situate(context *Object, given map[string]foreign) error {
 	return nil
 }
 
-// robotPath is where the id or the name of a robot is in a context. There robot may be a text.
+// robotPath returns the path of the id or the name of a robot in a context, in which robot may also be a text.
 func robotPath(context Object, key string) []string {
 	if _, isText := context["robot"].(string); isText {
 		return []string{"robot"}
@@ -346,7 +361,7 @@ func robotPath(context Object, key string) []string {
 // placeIn returns the path in a context for a place, and the place as it is stored; a nil path for
 // anything else. read is the JSON of coordinates that were given as text.
 func placeIn(v any) (path []string, stored any, read string) {
-	if xyz := spelledPlace(v); xyz != nil {
+	if xyz := parsePlace(v); xyz != nil {
 		data, _ := EncodeJSON(xyz)
 		return []string{"spatial", "position"}, xyz, string(data)
 	}
@@ -364,10 +379,10 @@ func placeIn(v any) (path []string, stored any, read string) {
 
 // readPosition reads spatial.position of a context as coordinates if it is a text such as "x=1 y=2",
 // which no search by place would find.
-func (r *reading) readPosition(context Object) {
+func (r *requestReader) readPosition(context Object) {
 	const path = "spatial.position"
 	spatial, _ := context["spatial"].(map[string]any)
-	xyz := spelledPlace(spatial["position"])
+	xyz := parsePlace(spatial["position"])
 	if _, isText := spatial["position"].(string); !isText || xyz == nil {
 		return
 	}
@@ -377,8 +392,8 @@ func (r *reading) readPosition(context Object) {
 	spatial["position"] = xyz
 }
 
-// put stores a value at a path of a context, and refuses it if another one is there.
-func put(context *Object, f foreign, value any, path ...string) error {
+// putInContext stores a value at a path of a context, and refuses it if another one is there.
+func putInContext(context *Object, f foreign, value any, path ...string) error {
 	if *context == nil {
 		*context = Object{}
 	}
@@ -417,6 +432,7 @@ func merge(into map[string]any, key string, value any) (at string, old any) {
 		return key, old
 	}
 
+	// Sorted, so that the error names the same path each time.
 	for _, k := range slices.Sorted(maps.Keys(fields)) {
 		if at, old := merge(inner, k, fields[k]); at != "" {
 			return key + "." + at, old
@@ -432,16 +448,17 @@ func sameValue(a, b any) bool {
 	return err == nil && err2 == nil && bytes.Equal(one, other)
 }
 
-// urlHeader matches the begin of a data: URL with a media type.
+// urlHeader matches the beginning of a data: URL with a media type.
 var urlHeader = regexp.MustCompile(`^data:([\w.+-]+/[\w.+-]+)(?:;[\w-]+=[^,;\s]*)*(;base64)?,`)
 
 // dataURL returns the media type and the bytes of a data: URL. ok is false for any other text.
 func dataURL(text string) (mediaType string, payload []byte, ok bool, err error) {
-	// Most payloads, which may be long.
+	// Most payloads are no URL and may be long: the prefix is cheaper than the pattern.
 	if !strings.HasPrefix(text, "data:") {
 		return "", nil, false, nil
 	}
 
+	// On a whole payload without a comma the pattern would read megabytes.
 	header := urlHeader.FindStringSubmatch(text[:min(len(text), maxURLHeader)])
 	if header == nil {
 		return "", nil, false, nil
@@ -451,13 +468,14 @@ func dataURL(text string) (mediaType string, payload []byte, ok bool, err error)
 	if header[2] != "" {
 		payload, err = base64.StdEncoding.DecodeString(text)
 		if err != nil {
+			// Some encoders leave out the padding.
 			payload, err = base64.RawStdEncoding.DecodeString(text)
 		}
 		return header[1], payload, true, err
 	}
 
+	// A bad escape means that this is an ordinary text that begins like a URL, with % in it.
 	plain, err := url.PathUnescape(text)
-	// A text with % in it.
 	if err != nil {
 		return "", nil, false, nil
 	}
