@@ -6,13 +6,13 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Backups are the backups of the memory that the node serves.
+// Backups lists the backups of the memory that the node serves.
 type Backups struct {
 	Dir     string   `json:"dir"`
 	Backups []Backup `json:"backups"` // newest first
 }
 
-// Backup is one of them.
+// Backup describes one backup.
 type Backup struct {
 	Name      string    `json:"name"`
 	CreatedAt time.Time `json:"created_at,omitzero"`

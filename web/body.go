@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// DefaultMemory is that of Options, in bytes.
+	// DefaultMemory is the default of Options.Memory, in bytes.
 	DefaultMemory = 64 << 20
 	smallBody     = 64 << 10 // bytes
-	roomWait      = 10 * time.Second
+	memoryWait    = 10 * time.Second
 	// largeRate replaces bodyRate for the bytes after smallBody.
 	largeRate = 16 << 10
 	// A decoded value takes up to 44 times the bytes of its JSON, and all values of a
@@ -28,33 +28,37 @@ const (
 	valueCost, maxValues, batchCost, textCost = 44, 6 << 20, 12, 2
 )
 
-// rooms bound the memory that requests take together. A request waits for memory to read
+// memoryPools bounds the memory that all requests take together. A request waits for memory to read
 // a large body, as it comes, and then for memory to decode it, never the other way
-// round. Small bodies have a room of their own, so that large ones do not hold them up.
-type rooms struct{ read, decode, decodeSmall room }
+// round, so that two requests cannot wait for each other. Small bodies have a pool of their own, so
+// that large ones do not delay them.
+type memoryPools struct{ read, decode, decodeSmall memoryPool }
 
-type room struct {
+type memoryPool struct {
 	*semaphore.Weighted
 	size int64 // bytes
 }
 
-func newRooms(size int64) rooms {
-	of := func(n int64) room { return room{semaphore.NewWeighted(n), n} }
-	return rooms{of(size), of(size / 2), of(size / 2)}
+func newMemoryPools(size int64) memoryPools {
+	of := func(n int64) memoryPool { return memoryPool{semaphore.NewWeighted(n), n} }
+	return memoryPools{of(size), of(size / 2), of(size / 2)}
 }
 
-// hold reserves memory until the end of the request.
-func (s *server) hold(r *http.Request, in room, n int64) error {
+// reserve takes memory from a pool until the end of the request.
+func (s *server) reserve(r *http.Request, in memoryPool, n int64) error {
 	x := exchangeOf(r)
-	// A larger request runs alone.
+
+	// A request that needs more than the whole pool would never get it. It runs alone instead.
 	n = min(n, in.size)
-	ctx, cancel := context.WithTimeout(r.Context(), min(roomWait, s.timeout))
+
+	ctx, cancel := context.WithTimeout(r.Context(), min(memoryWait, s.timeout))
 	defer cancel()
 	if in.Acquire(ctx, n) != nil {
 		x.Header().Set("Retry-After", "2") // seconds
-		return &robotmem.Error{Kind: robotmem.Unavailable, Err: errors.New("other requests take all the memory for requests; try again in 2 s, or send smaller requests")}
+		return &robotmem.Error{Kind: robotmem.Unavailable, Err: errors.New("other requests take all the memory " +
+			"for requests; try again in 2 s, or send smaller requests")}
 	}
-	x.held = append(x.held, func() { in.Release(n) })
+	x.releases = append(x.releases, func() { in.Release(n) })
 
 	return nil
 }
@@ -74,6 +78,7 @@ func (s *server) readBody(r *http.Request, op *robotmem.Op) ([]byte, error) {
 		return nil, tooLarge(name, limit)
 	}
 
+	// A chunked body has no length. It may be as large as the limit.
 	size := r.ContentLength
 	if size < 0 {
 		size = limit
@@ -81,22 +86,28 @@ func (s *server) readBody(r *http.Request, op *robotmem.Op) ([]byte, error) {
 
 	x := exchangeOf(r)
 	in := http.MaxBytesReader(x, r.Body, limit)
+
+	// The first bytes are free: the number of connections bounds them. More memory is taken as bytes arrive and not as
+	// Content-Length claims, so that a client cannot reserve memory without sending.
 	held := int64(smallBody)
 
 	body := make([]byte, 0, min(size, smallBody)+bytes.MinRead)
 	for {
 		if cap(body)-len(body) < bytes.MinRead {
+			// From an eighth of the size on, the client has shown that it sends such a body, and one allocation
+			// takes the rest.
 			grown := 2 * int64(cap(body))
-			// The client has shown that it sends such a body.
 			if 4*grown > size {
 				grown = size + 2*bytes.MinRead
 			}
-			if more := min(grown, s.rooms.read.size) - held; more > 0 {
-				if err := s.hold(r, s.rooms.read, more); err != nil {
+			if more := min(grown, s.memory.read.size) - held; more > 0 {
+				if err := s.reserve(r, s.memory.read, more); err != nil {
 					return nil, err
 				}
 				held += more
-				x.body.pace(largeRate)
+
+				// A slow client would keep this memory from others.
+				x.body.setRate(largeRate)
 			}
 			body = append(make([]byte, 0, grown), body...)
 		}
@@ -107,28 +118,31 @@ func (s *server) readBody(r *http.Request, op *robotmem.Op) ([]byte, error) {
 		case errors.As(err, new(*http.MaxBytesError)):
 			return nil, tooLarge(name, limit)
 		case err == io.EOF:
-			return body, s.holdValues(r, int64(len(body)), items)
+			return body, s.reserveValues(r, int64(len(body)), items)
 		case err != nil:
 			return nil, &robotmem.Error{Op: name, Kind: robotmem.Invalid, Err: fmt.Errorf("reading the request body: %w", err)}
 		}
 	}
 }
 
-// holdValues reserves memory to decode a body.
-func (s *server) holdValues(r *http.Request, size int64, items bool) error {
-	in, values := s.rooms.decode, min(valueCost*size, maxValues)
+// reserveValues reserves memory to decode a body.
+func (s *server) reserveValues(r *http.Request, size int64, items bool) error {
+	in := s.memory.decode
+	values := min(valueCost*size, maxValues)
+
 	if items {
 		values = batchCost * size
 	}
 	if size <= smallBody {
-		in = s.rooms.decodeSmall
+		in = s.memory.decodeSmall
 	}
 
-	return s.hold(r, in, values+textCost*size)
+	return s.reserve(r, in, values+textCost*size)
 }
 
 func tooLarge(op string, limit int64) error {
-	return &robotmem.Error{Op: op, Kind: robotmem.TooLarge, Err: fmt.Errorf("the request body is over %d bytes; split it, or raise the limit of the node", limit)}
+	err := fmt.Errorf("the request body is over %d bytes; split it, or raise the limit of the node", limit)
+	return &robotmem.Error{Op: op, Kind: robotmem.TooLarge, Err: err}
 }
 
 // mcp passes a message to the handler of the protocol.
@@ -139,20 +153,20 @@ func (s *server) mcp(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		r.Body, r.ContentLength = heldBody{bytes.NewReader(body), body}, int64(len(body))
+		r.Body, r.ContentLength = bufferedBody{bytes.NewReader(body), body}, int64(len(body))
 	}
 	s.opts.MCP.ServeHTTP(c.Response(), r)
 
 	return nil
 }
 
-// heldBody is a body in memory.
-type heldBody struct {
+// bufferedBody is a body in memory.
+type bufferedBody struct {
 	io.Reader
 	all []byte
 }
 
 // Bytes returns the whole body. Package mcp uses it instead of a copy.
-func (b heldBody) Bytes() []byte { return b.all }
+func (b bufferedBody) Bytes() []byte { return b.all }
 
-func (heldBody) Close() error { return nil }
+func (bufferedBody) Close() error { return nil }

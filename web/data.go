@@ -42,12 +42,14 @@ func (s *server) data(op *robotmem.Op) echo.HandlerFunc {
 		}
 
 		defer payload.Close()
+
+		// The bytes come from any client. A type that could run scripts in a browser is downloaded, not shown.
 		mediaType := payloadHeaders(c, payload.MediaType, payload.SHA256)
 		if !shownInline(mediaType) {
 			c.Response().Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="memory-%d"`, payload.MemoryID))
 		}
 
-		s.content(c, watched{payload, s.log}, payload.Bytes)
+		s.content(c, loggedPayload{payload, s.log}, payload.Bytes)
 
 		return nil
 	}
@@ -57,14 +59,16 @@ func (s *server) data(op *robotmem.Op) echo.HandlerFunc {
 // problem document.
 func (s *server) content(c echo.Context, body io.ReadSeeker, size int64) {
 	r := c.Request()
-	// No range is within it.
+
+	// No range is within zero bytes, so such a request gets all of them. ServeContent would answer "bytes=-0" with an
+	// invalid Content-Range. A range behind the end is refused instead.
 	if size == 0 {
 		r.Header.Del("Range")
-	} else if r.Header.Get("Range") == "bytes=-0" { // ServeContent answers an invalid Content-Range
+	} else if r.Header.Get("Range") == "bytes=-0" {
 		r.Header.Set("Range", fmt.Sprintf("bytes=%d-", size))
 	}
 
-	w := &ranged{ResponseWriter: c.Response()}
+	w := &refusalWriter{ResponseWriter: c.Response()}
 	http.ServeContent(w, r, "", time.Time{}, body)
 	if w.refused == 0 {
 		return
@@ -74,25 +78,28 @@ func (s *server) content(c echo.Context, body io.ReadSeeker, size int64) {
 	switch w.refused {
 	case http.StatusRequestedRangeNotSatisfiable:
 		w.Header().Set("Content-Range", fmt.Sprintf("bytes */%d", size))
-		p = newProblem(w.refused, robotmem.Invalid, fmt.Sprintf("%.100q has none of the %d bytes; use a range such as bytes=0-1023 or bytes=-100", r.Header.Get("Range"), size))
+		detail := fmt.Sprintf("%.100q has none of the %d bytes; use a range such as bytes=0-1023 or bytes=-100",
+			r.Header.Get("Range"), size)
+		p = newProblem(w.refused, robotmem.Invalid, detail)
 		p.Field = "Range"
 	case http.StatusPreconditionFailed:
 		p = newProblem(w.refused, robotmem.Conflict, "If-Match names other bytes; the ETag header has the current tag")
 		p.Field = "If-Match"
 	}
 
+	// The problem document is not the file, and a browser should show it.
 	w.Header().Del("Content-Disposition")
 	s.writeProblem(c.Response(), r, p)
 }
 
-// ranged holds back the answer with which http.ServeContent refuses a request, which
+// refusalWriter holds back the answer with which http.ServeContent refuses a request, which
 // is not a problem document.
-type ranged struct {
+type refusalWriter struct {
 	http.ResponseWriter
 	refused int // the status, 0 if the request was not refused
 }
 
-func (w *ranged) WriteHeader(code int) {
+func (w *refusalWriter) WriteHeader(code int) {
 	if code >= http.StatusBadRequest {
 		w.refused = code
 		return
@@ -100,21 +107,21 @@ func (w *ranged) WriteHeader(code int) {
 	w.ResponseWriter.WriteHeader(code)
 }
 
-func (w *ranged) Write(p []byte) (int, error) {
+func (w *refusalWriter) Write(p []byte) (int, error) {
 	if w.refused != 0 {
 		return len(p), nil
 	}
 	return w.ResponseWriter.Write(p)
 }
 
-// watched logs an error of reading a payload. The answer has begun by then, so the
+// loggedPayload logs an error of reading a payload. The answer has begun by then, so the
 // client only sees that it ends too early.
-type watched struct {
+type loggedPayload struct {
 	*robotmem.DataReader
 	log *slog.Logger
 }
 
-func (w watched) Read(p []byte) (int, error) {
+func (w loggedPayload) Read(p []byte) (int, error) {
 	n, err := w.DataReader.Read(p)
 	if err != nil && err != io.EOF {
 		w.log.Error("payload sent incompletely", "memory_id", w.MemoryID, "sha256", w.SHA256, "err", err)
@@ -141,9 +148,12 @@ func (s *server) preview(op *robotmem.Op) echo.HandlerFunc {
 			return writeJSON(c, res)
 		}
 
-		payloadHeaders(c, picture.MediaType, fmt.Sprintf("%s-%dx%d", picture.SHA256, picture.Width, picture.Height))
+		// The tag names the size too, because one perception has previews of several sizes.
+		etag := fmt.Sprintf("%s-%dx%d", picture.SHA256, picture.Width, picture.Height)
+		payloadHeaders(c, picture.MediaType, etag)
+
 		if picture.MediaType == "image/svg+xml" {
-			// Weak: the same for both encodings.
+			// The tag is weak, because the compressed and the plain answer share it.
 			c.Response().Header().Set("ETag", "W/"+c.Response().Header().Get("ETag"))
 			compressed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(picture.DataBase64))
@@ -184,5 +194,7 @@ func shownInline(mediaType string) bool {
 		return true
 	}
 
-	return strings.HasPrefix(mediaType, "image/") || strings.HasPrefix(mediaType, "audio/") || strings.HasPrefix(mediaType, "video/")
+	return strings.HasPrefix(mediaType, "image/") ||
+		strings.HasPrefix(mediaType, "audio/") ||
+		strings.HasPrefix(mediaType, "video/")
 }

@@ -32,22 +32,30 @@ type stream struct {
 	control *http.ResponseController
 }
 
-// stay counts a request among those of its client that stay open. Its context ends with
+// trackOpen counts a request among those of its client that stay open. Its context ends with
 // the request and when the server stops. The caller must call leave.
-func (s *server) stay(r *http.Request, op string) (ctx context.Context, leave func(), err error) {
+func (s *server) trackOpen(r *http.Request, op string) (ctx context.Context, leave func(), err error) {
 	client := clientOf(r)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.staying[client] >= maxEvents {
-		return nil, nil, &robotmem.Error{Op: op, Kind: robotmem.Unavailable, Err: fmt.Errorf("this client has %d streams of events and waits for a change open, which is the limit; close one, or try again later", maxEvents)}
+
+	// The limit of the client comes first, because its error says what the client can do.
+	if s.openRequests[client] >= maxEvents {
+		err := fmt.Errorf("this client has %d streams of events and waits for a change open, which is the limit; "+
+			"close one, or try again later", maxEvents)
+		return nil, nil, &robotmem.Error{Op: op, Kind: robotmem.Unavailable, Err: err}
 	}
 
-	if s.stayingAll >= s.maxStaying {
-		return nil, nil, &robotmem.Error{Op: op, Kind: robotmem.Unavailable, Err: fmt.Errorf("%d streams of events and waits for a change are open at this node, which is the limit; try again later", s.maxStaying)}
+	if s.openTotal >= s.maxOpen {
+		err := fmt.Errorf("%d streams of events and waits for a change are open at this node, which is the limit; "+
+			"try again later", s.maxOpen)
+		return nil, nil, &robotmem.Error{Op: op, Kind: robotmem.Unavailable, Err: err}
 	}
 
-	s.staying[client]++
-	s.stayingAll++
+	s.openRequests[client]++
+	s.openTotal++
+
+	// Shutdown does not cancel the contexts of requests.
 	ctx, cancel := context.WithCancel(r.Context())
 	stop := context.AfterFunc(s.stopping, cancel)
 
@@ -56,9 +64,11 @@ func (s *server) stay(r *http.Request, op string) (ctx context.Context, leave fu
 		cancel()
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.stayingAll--
-		if s.staying[client]--; s.staying[client] == 0 {
-			delete(s.staying, client)
+		s.openTotal--
+
+		// The map would else keep an entry for each address that was ever seen.
+		if s.openRequests[client]--; s.openRequests[client] == 0 {
+			delete(s.openRequests, client)
 		}
 	}, nil
 }
@@ -82,7 +92,7 @@ func clientOf(r *http.Request) string {
 }
 
 func (s *server) open(c echo.Context, op string) (out *stream, ctx context.Context, closing func(), err error) {
-	ctx, closing, err = s.stay(c.Request(), op)
+	ctx, closing, err = s.trackOpen(c.Request(), op)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -90,7 +100,7 @@ func (s *server) open(c echo.Context, op string) (out *stream, ctx context.Conte
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	// Tells proxies not to buffer the answer.
+	// nginx and proxies like it buffer answers unless this header forbids it.
 	h.Set("X-Accel-Buffering", "no")
 	c.Response().WriteHeader(http.StatusOK)
 
@@ -125,14 +135,16 @@ func (s *server) sendProblem(out *stream, c echo.Context, err error) error {
 	return out.send("problem", "", p)
 }
 
-// waiting serves the operation changes, which may wait for a minute.
-func (s *server) waiting(next echo.HandlerFunc) echo.HandlerFunc {
+// longPoll serves the operation changes, which may wait for a minute.
+func (s *server) longPoll(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
+
+		// Without a wait the operation answers at once and needs no place among the open requests.
 		if wait := c.QueryParam("wait_ms"); wait == "" || wait == "0" {
 			return next(c)
 		}
-		ctx, leave, err := s.stay(r, "changes")
+		ctx, leave, err := s.trackOpen(r, "changes")
 		if err != nil {
 			return err
 		}
@@ -145,22 +157,26 @@ func (s *server) waiting(next echo.HandlerFunc) echo.HandlerFunc {
 
 func count(n int64) string { return strconv.FormatInt(n, 10) }
 
-// changed sends an event for every change of the memory, also by other processes, until the
+// events sends an event for every change of the memory, also by other processes, until the
 // client or the server ends the request. The first event is ready with the current change number.
 // For a browser that reconnects with a Last-Event-ID, it is change if there were changes since.
-func (s *server) changed(c echo.Context) error {
+func (s *server) events(c echo.Context) error {
 	first, err := s.svc.Changes(c.Request().Context(), &admin.ChangesRequest{})
 	if err != nil {
 		return err
 	}
 
 	now := first.Change
+
+	// Changes comes before open: after the headers its error could no longer have a status.
 	out, ctx, closing, err := s.open(c, "events")
 	if err != nil {
 		return err
 	}
 
 	defer closing()
+
+	// A change between two connections of a browser would else be lost.
 	name := "ready"
 	if last := c.Request().Header.Get("Last-Event-ID"); last != "" && last != count(now) {
 		name = "change"
@@ -174,6 +190,7 @@ func (s *server) changed(c echo.Context) error {
 		next, err := s.svc.Changes(ctx, &admin.ChangesRequest{Since: &now, WaitMS: int(heartbeat.Milliseconds())})
 		switch {
 		case revoked(ctx):
+			// This case comes before the others, because a revoked token also ends ctx and fails Changes.
 			_ = s.sendProblem(out, c, errWrongToken)
 			return nil
 		case ctx.Err() != nil:
@@ -214,8 +231,9 @@ func (s *server) streamed(c echo.Context, op *robotmem.Op, request json.RawMessa
 		done   = make(chan struct{})
 		res    any
 	)
+
 	ctx = progress.With(ctx, func(p progress.Report) {
-		// Replace a report that is not sent yet.
+		// A slow client must not delay the work, so a new report replaces one that is not sent yet.
 		select {
 		case <-latest:
 		default:
@@ -223,6 +241,7 @@ func (s *server) streamed(c echo.Context, op *robotmem.Op, request json.RawMessa
 		latest <- p
 	})
 
+	// A panic in this goroutine would end the process: the recovery of observe covers only the handler's own.
 	go func() {
 		defer close(done)
 		defer func() {
@@ -232,8 +251,11 @@ func (s *server) streamed(c echo.Context, op *robotmem.Op, request json.RawMessa
 		}()
 		res, err = op.Call(ctx, s.svc, request)
 	}()
+
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
+
+	// The goroutine uses the request, so the handler may not return before it.
 	defer func() { cancel(); <-done }()
 
 	for {

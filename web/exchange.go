@@ -16,17 +16,17 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// exchange is one request and its answer, for the access log and the time limits.
+// exchange holds a request and its answer, for the access log and the time limits.
 type exchange struct {
 	http.ResponseWriter
-	control *http.ResponseController
-	timeout time.Duration // of a client that reads nothing
-	body    *paced
-	id      string
-	token   Token    // the zero Token without one
-	status  int      // 0 before the answer begins
-	bytes   int64    // of the answer's body
-	held    []func() // release the memory of the request
+	control  *http.ResponseController
+	timeout  time.Duration // of a client that reads nothing
+	body     *pacedBody
+	id       string
+	token    Token    // the zero Token without one
+	status   int      // 0 before the answer begins
+	bytes    int64    // of the answer's body
+	releases []func() // release the memory of the request
 }
 
 type exchangeKey struct{}
@@ -47,29 +47,40 @@ func (s *server) observe(next http.Handler) http.Handler {
 		w.Header().Set("X-Request-Id", x.id)
 		// Pages of other sites must not embed even a picture of this node.
 		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
-		x.body = &paced{ReadCloser: r.Body, control: x.control, rate: bodyRate}
-		x.body.trust(min(s.timeout, anonymousTimeout))
+
+		// A client gets the full timeout only after its token was accepted.
+		x.body = &pacedBody{ReadCloser: r.Body, control: x.control, rate: bodyRate}
+		x.body.setTimeout(min(s.timeout, anonymousTimeout))
 		if !x.body.none() {
 			r.Body = x.body
 		}
 
-		// The previous request of the connection may have left one.
+		// The previous request of the connection may have left a deadline.
 		x.setWriteTimeout(0)
 		defer func() {
-			for _, release := range x.held {
+			for _, release := range x.releases {
 				release()
 			}
+
+			// The handler may have ignored the error of the body.
 			if x.status == 0 && x.body.err != nil {
 				s.writeProblem(x, r, s.problemOf(r, x.body.err))
 			}
+
 			// net/http sends the rest of its buffers after the handler, and may wait
 			// for an unread body before.
 			x.setWriteTimeout(2 * x.timeout)
 			s.log.LogAttrs(r.Context(), slog.LevelInfo, "request",
-				slog.String("method", logged(r.Method)), slog.String("path", logged(r.URL.Path)), slog.Int("status", cmp.Or(x.status, http.StatusOK)),
-				slog.Int64("bytes", x.bytes), slog.Int64("ms", time.Since(began).Milliseconds()),
-				slog.String("id", x.id), slog.String("token", x.token.Name))
+				slog.String("method", logged(r.Method)),
+				slog.String("path", logged(r.URL.Path)),
+				slog.Int("status", cmp.Or(x.status, http.StatusOK)),
+				slog.Int64("bytes", x.bytes),
+				slog.Int64("ms", time.Since(began).Milliseconds()),
+				slog.String("id", x.id),
+				slog.String("token", x.token.Name))
 		}()
+
+		// Deferred last, so that it runs first and the log line has the status of the problem.
 		defer s.recoverPanic(x, r)
 		next.ServeHTTP(x, r)
 	})
@@ -87,9 +98,10 @@ func (s *server) recoverPanic(x *exchange, r *http.Request) {
 		return
 	}
 	if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-		// Tells net/http to close the connection.
+		// This panic tells net/http to close the connection.
 		panic(v)
 	}
+
 	err := s.panicked(r, v)
 	if x.status != 0 {
 		// A part of an answer must not look complete.
@@ -168,11 +180,11 @@ const (
 // errSlowBody means that the client stopped sending the body.
 var errSlowBody = &refusal{status: http.StatusRequestTimeout, why: "the request body came too slowly"}
 
-// paced is a request body with a deadline that moves with the bytes: no read may
+// pacedBody is a request body with a deadline that moves with the bytes: no read may
 // wait longer than the timeout, and all reads together may not wait longer than the
 // timeout plus one second for each rate bytes. So an upload of any size can use
 // a slow link, but a client cannot hold a connection by sending single bytes.
-type paced struct {
+type pacedBody struct {
 	io.ReadCloser
 	control *http.ResponseController
 	timeout time.Duration
@@ -182,10 +194,10 @@ type paced struct {
 	err     error // why the body ended early, nil if it did not
 }
 
-func (p *paced) none() bool { return p.ReadCloser == nil || p.ReadCloser == http.NoBody }
+func (p *pacedBody) none() bool { return p.ReadCloser == nil || p.ReadCloser == http.NoBody }
 
-// trust sets the timeout of the body, also if the handler does not read it.
-func (p *paced) trust(timeout time.Duration) {
+// setTimeout sets the timeout of the body, also if the handler does not read it.
+func (p *pacedBody) setTimeout(timeout time.Duration) {
 	p.timeout = timeout
 	if !p.none() {
 		// A recorder in tests has none.
@@ -193,17 +205,20 @@ func (p *paced) trust(timeout time.Duration) {
 	}
 }
 
-// pace sets another rate for the rest of the body.
-func (p *paced) pace(rate int64) { p.rate, p.read, p.waited = rate, 0, 0 }
+// setRate sets another rate for the rest of the body.
+func (p *pacedBody) setRate(rate int64) { p.rate, p.read, p.waited = rate, 0, 0 }
 
 // Read implements io.Reader. net/http removes the deadline after the last byte of the body.
-func (p *paced) Read(b []byte) (int, error) {
+func (p *pacedBody) Read(b []byte) (int, error) {
 	began := time.Now()
+
+	// The time that is left counts only waiting for the client, not the work of the handler between two reads.
 	left := p.timeout + time.Duration(p.read)*time.Second/time.Duration(p.rate) - p.waited
 	_ = p.control.SetReadDeadline(began.Add(min(p.timeout, left)))
 	n, err := p.ReadCloser.Read(b)
 	p.read += int64(n)
 	p.waited += time.Since(began)
+
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err = fmt.Errorf("%w; send at least %d bytes a second, without a pause of %v", errSlowBody, p.rate, p.timeout)
 		p.err = &robotmem.Error{Kind: robotmem.Unavailable, Err: err}

@@ -21,9 +21,11 @@ import (
 
 // filesPolicy allows a page to load files of this node only: no inline scripts or
 // styles, no other site, no frame around it.
-const filesPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+const filesPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
+	"media-src 'self' blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; " +
+	"frame-ancestors 'none'"
 
-// mediaTypes are the media types of the files. The table of the system is not used,
+// mediaTypes maps file name extensions to media types. The table of the system is not used,
 // because on some machines it has text/plain for scripts.
 var mediaTypes = map[string]string{
 	".css": "text/css; charset=utf-8", ".html": "text/html; charset=utf-8", ".ico": "image/x-icon",
@@ -38,7 +40,7 @@ type page struct {
 	data      []byte
 }
 
-// pages are files by their path. Each is read once, when it is first requested.
+// pages holds the files by their path. Each is read once, when it is first requested.
 type pages map[string]func() page
 
 func newPages(files fs.FS, base string) (pages, error) {
@@ -60,23 +62,27 @@ func readPage(files fs.FS, name, base string) page {
 		panic(err)
 	}
 	if base != "" && path.Ext(name) == ".html" {
-		data = rebased(data, base)
+		data = withBasePath(data, base)
 	}
 	sum := sha256.Sum256(data)
 
 	return page{cmp.Or(mediaTypes[path.Ext(name)], "application/octet-stream"), hex.EncodeToString(sum[:16]), data}
 }
 
-// rebased returns a page whose files lie below a path, and which tells its scripts so.
-func rebased(html []byte, base string) []byte {
+// withBasePath returns the page with the base path before the paths of its files and in a meta element for its
+// scripts.
+func withBasePath(html []byte, base string) []byte {
 	for _, attribute := range []string{`href="/`, `src="/`} {
 		html = bytes.ReplaceAll(html, []byte(attribute), []byte(strings.TrimSuffix(attribute, "/")+base+"/"))
 	}
-	return bytes.Replace(html, []byte("<head>"), fmt.Appendf(nil, "<head>\n<meta name=\"robotmem-base\" content=\"%s\">", base), 1)
+
+	head := fmt.Appendf(nil, "<head>\n<meta name=\"robotmem-base\" content=\"%s\">", base)
+
+	return bytes.Replace(html, []byte("<head>"), head, 1)
 }
 
-// below removes the base path from requests that have it.
-func (s *server) below(next http.Handler) http.Handler {
+// stripBasePath removes the base path from requests that have it.
+func (s *server) stripBasePath(next http.Handler) http.Handler {
 	base := s.opts.BasePath
 	if base == "" {
 		return next
@@ -84,6 +90,7 @@ func (s *server) below(next http.Handler) http.Handler {
 	stripped := http.StripPrefix(base, next)
 
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Some proxies keep the base path and others remove it, so a request without it is served too.
 		switch {
 		case r.URL.Path == base:
 			http.Redirect(w, r, base+"/", http.StatusPermanentRedirect)
@@ -110,6 +117,8 @@ func (s *server) dashboard(files fs.FS, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
+
+		// A script that asks for a wrong path must not get a page, so only a client that names HTML gets the app.
 		if all[name] == nil && opensApp(name) && accepts(r, "text/html") {
 			name = "/index.html"
 		}
@@ -134,7 +143,7 @@ var ownPaths = []string{"api", "mcp", "healthz", "readyz", "metrics"}
 func (p page) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", p.mediaType)
-	// Weak: the same for both encodings.
+	// The tag is weak, because the compressed and the plain answer share it.
 	h.Set("ETag", `W/"`+p.tag+`"`)
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Vary", "Accept")

@@ -19,7 +19,18 @@ import (
 // caller needs a token. The files of the dashboard need no token.
 // A request that a guard refuses moves no counter of the memory and takes no stream.
 func (s *server) guard(routes http.Handler) http.Handler {
-	h := s.authorized(map[string]bool{"/healthz": true, "/readyz": true, "/login": true, proofPath: s.opts.Secret != nil, metadataPath: s.oidc != nil, metadataPath + "/mcp": s.oidc != nil}, routes)
+	public := map[string]bool{
+		"/healthz":            true,
+		"/readyz":             true,
+		"/login":              true,
+		proofPath:             s.opts.Secret != nil,
+		metadataPath:          s.oidc != nil,
+		metadataPath + "/mcp": s.oidc != nil,
+	}
+
+	// Each handler wraps the one before, so the last line runs first. observe is outermost: refusals need an id and a
+	// line in the log too.
+	h := s.authorized(public, routes)
 	if s.opts.UI != nil {
 		h = s.dashboard(s.opts.UI, h)
 	}
@@ -37,7 +48,8 @@ func (s *server) hosts(next http.Handler) http.Handler {
 
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if host := hostname(r.Host); !loopback(host) && !names[host] && !ownAddress(r, host) {
-			s.refuse(w, r, "Host", fmt.Errorf("%.100q is not a name of this node; use localhost, or have its operator allow the name with --allow-host", r.Host))
+			s.refuse(w, r, "Host", fmt.Errorf("%.100q is not a name of this node; use localhost, "+
+				"or have its operator allow the name with --allow-host", r.Host))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -51,8 +63,8 @@ func (s *server) origins(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
 
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Check admits GET from everywhere, so a copy of the request pretends to be a POST.
 		probe := *r
-		// Check admits GET from everywhere.
 		probe.Method = http.MethodPost
 		if protection.Check(&probe) != nil && !followsLink(r) {
 			s.refuse(w, r, "Origin", errors.New("a page of another origin may not use this node; open the dashboard instead"))
@@ -126,8 +138,9 @@ func (l *limits) at(caller string, perSecond rate.Limit, burst int) *rate.Limite
 	} else if ok {
 		l.each.Remove(caller)
 	}
+
+	// Another request may have added a limiter since Get. Both must use the same one.
 	fresh := rate.NewLimiter(perSecond, burst)
-	// Of a request at the same time.
 	if have, ok, _ := l.each.PeekOrAdd(caller, fresh); ok {
 		return have
 	}
@@ -144,7 +157,7 @@ func address(r *http.Request) string {
 	}
 	ip := from.Addr().Unmap()
 	if ip.Is6() && !ip.IsLoopback() {
-		// Every address of IPv6 has it.
+		// Prefix fails only for more bits than the address has.
 		network, _ := ip.WithZone("").Prefix(64)
 		return network.String()
 	}

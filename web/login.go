@@ -22,7 +22,7 @@ const (
 	maxLogin    = 4 << 10 // bytes of a request
 )
 
-// logins are the browsers that have logged in with a token, by the hash of their
+// logins holds the browsers that have logged in with a token, by the hash of their
 // cookie. A browser sends a cookie to every port of its host, also to other programs,
 // so the cookie holds a random value of this process and not the token. The token is
 // looked up for each request, so revoking it ends the login.
@@ -134,13 +134,14 @@ func (s *server) login(c echo.Context) error {
 		return err
 	}
 
+	// A browser has one login. The old cookie would else stay valid for a day without an owner.
 	s.endLogin(r)
 	s.setCookie(c, s.sessions.add(token.SHA256), sessionLife)
 
 	return s.answerWho(c, token)
 }
 
-// tokenBody decodes the JSON body of a request about a token. field is the long one.
+// tokenBody decodes the JSON body of a request about a token. field is named if the body is too long.
 func tokenBody(c echo.Context, op *robotmem.Op, field string, into any) error {
 	if err := jsonBody(c.Request(), op); err != nil {
 		return err
@@ -152,8 +153,9 @@ func tokenBody(c echo.Context, op *robotmem.Op, field string, into any) error {
 	if err != nil {
 		return invalid(op, "", err)
 	}
+
+	// Other operations accept other spellings with a note. A field that gives access must be spelt exactly.
 	notes, err := op.Decode(c.Request().Context(), nil, body, into)
-	// What gives access is not guessed.
 	if err == nil && len(notes) > 0 {
 		err = invalid(op, "", errors.New(notes[0]+"; spell it so"))
 	}

@@ -28,9 +28,13 @@ func (s *server) metrics() echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
+
+		// The statistics are of one moment, so each scrape has a registry of its own.
 		memory := prometheus.NewRegistry()
 		memory.MustRegister(prometheus.CollectorFunc(func(out chan<- prometheus.Metric) { collect(stats, out) }))
-		promhttp.HandlerFor(prometheus.Gatherers{process, memory}, promhttp.HandlerOpts{}).ServeHTTP(c.Response(), c.Request())
+
+		both := prometheus.Gatherers{process, memory}
+		promhttp.HandlerFor(both, promhttp.HandlerOpts{}).ServeHTTP(c.Response(), c.Request())
 
 		return nil
 	}
@@ -44,37 +48,53 @@ var statuses = []string{"active", "superseded", "invalidated"}
 func collect(stats *admin.StatsResponse, out chan<- prometheus.Metric) {
 	const counter, gauge = prometheus.CounterValue, prometheus.GaugeValue
 	for _, status := range statuses {
-		emit(out, gauge, "memories", "Memories of all collections.", stats.ByStatus[status], prometheus.Labels{"status": status})
+		emit(out, gauge, "memories", "Memories of all collections.",
+			stats.ByStatus[status], prometheus.Labels{"status": status})
 	}
 
 	emit(out, counter, "recalls_total", "Recalls.", stats.Recalls, nil)
 	emit(out, counter, "zero_hits_total", "Recalls that found nothing.", stats.ZeroHits, nil)
-	emit(out, gauge, "payload_bytes", "Bytes of the payloads of all perceptions, each payload once.", stats.PayloadBytes, nil)
+	emit(out, gauge, "payload_bytes", "Bytes of the payloads of all perceptions, each payload once.",
+		stats.PayloadBytes, nil)
 	emit(out, gauge, "stored_bytes", "Bytes of the payloads as stored, after compression.", stats.StoredBytes, nil)
 	emit(out, gauge, "db_bytes", "Bytes of the database file.", stats.DBBytes, nil)
 	emit(out, counter, "commits_total", "Transactions that the node has written and synced.", stats.Commits, nil)
-	emit(out, counter, "log_bytes_total", "Bytes that commits have written to the log of the file.", stats.LogBytes, nil)
-	emit(out, counter, "written_bytes_total", "Bytes that the process has written to disks, 0 where the system does not count them.", stats.WrittenBytes, nil)
+	emit(out, counter, "log_bytes_total", "Bytes that commits have written to the log of the file.",
+		stats.LogBytes, nil)
+	emit(out, counter, "written_bytes_total",
+		"Bytes that the process has written to disks, 0 where the system does not count them.",
+		stats.WrittenBytes, nil)
 	emit(out, gauge, "embedding_backlog", "Memories that wait for a vector.", stats.Backlog, nil)
 	emit(out, gauge, "likeness_backlog", "Perceptions that wait for a likeness signature.", stats.ToCompare, nil)
 	emit(out, counter, "evictions_total", "Perceptions whose payload was removed by a budget.", stats.Evicted, nil)
-	emit(out, counter, "evicted_bytes_total", "Bytes of the payloads that were removed by budgets.", stats.EvictedBytes, nil)
+	emit(out, counter, "evicted_bytes_total", "Bytes of the payloads that were removed by budgets.",
+		stats.EvictedBytes, nil)
 	if b := stats.Backup; b != nil {
-		emit(out, gauge, "backup_last_success_timestamp_seconds", "Time of the newest backup, 0 if there is none.", max(0, b.LastSuccess.Unix()), nil)
-		emit(out, gauge, "backup_duration_seconds", "Duration of the newest backup, with its verification.", b.Seconds, nil)
+		emit(out, gauge, "backup_last_success_timestamp_seconds", "Time of the newest backup, 0 if there is none.",
+			max(0, b.LastSuccess.Unix()), nil)
+		emit(out, gauge, "backup_duration_seconds", "Duration of the newest backup, with its verification.",
+			b.Seconds, nil)
 		emit(out, counter, "backup_failures_total", "Backups on schedule that failed.", b.Failures, nil)
 	}
 
 	for source, n := range bySource(stats.Streams) {
 		for result, samples := range map[string]int64{"stored": n.Stored, "dropped": n.Dropped} {
-			emit(out, counter, "stream_samples_total", "Samples that a recorder received, by result.", samples, prometheus.Labels{"source": source, "result": result})
+			labels := prometheus.Labels{"source": source, "result": result}
+			emit(out, counter, "stream_samples_total", "Samples that a recorder received, by result.", samples, labels)
 		}
-		emit(out, counter, "stream_missed_total", "Samples that a recorder did not receive: gaps in their sequence numbers.", n.Missed, prometheus.Labels{"source": source})
+
+		// Lost samples are not a result of stream_samples_total, because the recorder never received them.
+		emit(out, counter, "stream_missed_total",
+			"Samples that a recorder did not receive: gaps in their sequence numbers.",
+			n.Missed, prometheus.Labels{"source": source})
 	}
 }
 
-func emit[N int64 | float64](out chan<- prometheus.Metric, kind prometheus.ValueType, name, help string, value N, labels prometheus.Labels) {
-	out <- prometheus.MustNewConstMetric(prometheus.NewDesc("robotmem_"+name, help, nil, labels), kind, float64(value))
+func emit[N int64 | float64](
+	out chan<- prometheus.Metric, kind prometheus.ValueType, name, help string, value N, labels prometheus.Labels,
+) {
+	desc := prometheus.NewDesc("robotmem_"+name, help, nil, labels)
+	out <- prometheus.MustNewConstMetric(desc, kind, float64(value))
 }
 
 // bySource returns the counts of at most maxSources sources, and the sum of the

@@ -43,7 +43,7 @@ type OIDC struct {
 
 const (
 	clockSkew      = 60 * time.Second // between this node and the provider
-	verifiedLife   = 30 * time.Second // how long a token counts as verified, even if its key is taken away
+	verifiedLife   = 30 * time.Second // how long a token counts as verified, even if its key is withdrawn
 	verifiedTokens = 10_000
 	providerTime   = 10 * time.Second // of one request to the provider
 	// Requests to the provider, which tokens of unknown keys cause.
@@ -52,9 +52,13 @@ const (
 	metadataPath  = "/.well-known/oauth-protected-resource" // RFC 9728
 )
 
-// algorithms are those with public keys.
+// algorithms lists the signature algorithms with public keys. Others, with a shared secret or no key, would let a
+// client sign its own tokens.
 var algorithms = []string{
-	oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA,
+	oidc.RS256, oidc.RS384, oidc.RS512,
+	oidc.ES256, oidc.ES384, oidc.ES512,
+	oidc.PS256, oidc.PS384, oidc.PS512,
+	oidc.EdDSA,
 }
 
 // provider verifies the tokens of an identity provider.
@@ -64,7 +68,7 @@ type provider struct {
 	requests *providerRequests
 	verified *lru.Cache[[sha256.Size]byte, verifiedToken]
 
-	discovered attempts[*oidc.IDTokenVerifier]
+	discovered fetchCache[*oidc.IDTokenVerifier]
 }
 
 type verifiedToken struct {
@@ -76,13 +80,22 @@ func newProvider(o *OIDC, site bool) *provider {
 	if o == nil {
 		return nil
 	}
-	p := &provider{OIDC: *o, site: site, requests: &providerRequests{limit: rate.NewLimiter(rate.Every(providerPause), providerBurst)}}
+
+	p := &provider{
+		OIDC:     *o,
+		site:     site,
+		requests: &providerRequests{limit: rate.NewLimiter(rate.Every(providerPause), providerBurst)},
+	}
 	if p.Clock == nil {
 		p.Clock = time.Now
 	}
+
 	p.discovered.clock = p.Clock
-	p.TenantClaim, p.RoleClaim = cmp.Or(p.TenantClaim, "robotmem_tenant"), cmp.Or(p.RoleClaim, "robotmem_role")
-	p.RobotClaim, p.CollectionsClaim = cmp.Or(p.RobotClaim, "robotmem_robot"), cmp.Or(p.CollectionsClaim, "robotmem_collections")
+	p.TenantClaim = cmp.Or(p.TenantClaim, "robotmem_tenant")
+	p.RoleClaim = cmp.Or(p.RoleClaim, "robotmem_role")
+	p.RobotClaim = cmp.Or(p.RobotClaim, "robotmem_robot")
+	p.CollectionsClaim = cmp.Or(p.CollectionsClaim, "robotmem_collections")
+
 	if len(p.Scopes) == 0 {
 		p.Scopes = []string{oidc.ScopeOpenID}
 	}
@@ -113,7 +126,10 @@ func isJWT(secret string) bool {
 	return strings.HasPrefix(secret, "ey") && strings.Count(secret, ".") == 2
 }
 
-var errNoProvider = &robotmem.Error{Kind: robotmem.Unavailable, Err: errors.New("the identity provider is not reached, and its keys are needed; try again later")}
+var errNoProvider = &robotmem.Error{
+	Kind: robotmem.Unavailable,
+	Err:  errors.New("the identity provider is not reached, and its keys are needed; try again later"),
+}
 
 func notAccepted(why string) error {
 	return unauthorized("this node does not accept the access token: " + why + "; get another one from its issuer")
@@ -130,9 +146,14 @@ func (p *provider) find(ctx context.Context) (*oidc.IDTokenVerifier, error) {
 
 // discover reads the discovery document of the provider.
 func (p *provider) discover() (*oidc.IDTokenVerifier, error) {
-	client := &http.Client{Transport: p.requests, Timeout: providerTime, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return errors.New("the identity provider redirects, which is not followed")
-	}}
+	client := &http.Client{
+		Transport: p.requests,
+		Timeout:   providerTime,
+		CheckRedirect: func(*http.Request, []*http.Request) error {
+			return errors.New("the identity provider redirects, which is not followed")
+		},
+	}
+
 	found, err := oidc.NewProvider(oidc.ClientContext(context.Background(), client), p.Issuer)
 	if err != nil {
 		return nil, err
@@ -144,21 +165,26 @@ func (p *provider) discover() (*oidc.IDTokenVerifier, error) {
 	if err := found.Claims(&document); err != nil {
 		return nil, err
 	}
+
+	// Whoever can change the keys on their way can sign any token.
 	if strings.HasPrefix(p.Issuer, "https://") && !strings.HasPrefix(document.Keys, "https://") {
 		return nil, errors.New("the provider names keys that are not sent over https")
 	}
 
 	keys := &keySet{client: client, url: document.Keys, clock: p.Clock}
 	keys.keys.clock = p.Clock
-	// The times are checked with another skew than the library's.
-	return oidc.NewVerifier(p.Issuer, keys, &oidc.Config{ClientID: p.Audience, SupportedSigningAlgs: algorithms, SkipExpiryCheck: true}), nil
+
+	// checkTimes checks the expiry, with another clock skew than the library.
+	config := &oidc.Config{ClientID: p.Audience, SupportedSigningAlgs: algorithms, SkipExpiryCheck: true}
+
+	return oidc.NewVerifier(p.Issuer, keys, config), nil
 }
 
-// tokenTypes are the types of a JWT that may be an access token: those of RFC 9068, and what providers
-// write that name none.
+// tokenTypes lists the types of a JWT that may be an access token: those of RFC 9068, and those of providers that do
+// not follow it.
 var tokenTypes = []string{"", "jwt", "at+jwt", "application/at+jwt"}
 
-// typeOf returns the type in the head of a JWT.
+// typeOf returns the type in the header of a JWT.
 func typeOf(raw string) string {
 	head, _, _ := strings.Cut(raw, ".")
 	data, _ := base64.RawURLEncoding.DecodeString(head)
@@ -173,13 +199,13 @@ func typeOf(raw string) string {
 	return strings.ToLower(h.Type)
 }
 
-// checkTimes fails unless a token is valid now. A time of another form than a number is not ignored.
+// checkTimes fails unless a token is valid now. It also fails for a time that is not a number.
 func checkTimes(claims map[string]any, now time.Time) error {
 	for _, name := range []string{"exp", "nbf", "iat"} {
 		v, given := claims[name]
 		seconds, number := v.(float64)
-
 		at := time.Unix(int64(seconds), 0)
+
 		switch {
 		case name == "exp" && (!given || number && (seconds <= 0 || now.After(at.Add(clockSkew)))):
 			return notAccepted("it has expired")
@@ -195,12 +221,20 @@ func checkTimes(claims map[string]any, now time.Time) error {
 
 // token returns the token of a JWT.
 func (p *provider) token(ctx context.Context, raw string) (Token, error) {
-	hash, now := sha256.Sum256([]byte(raw)), p.Clock()
-	if have, ok := p.verified.Get(hash); ok && now.Before(have.until) && now.Sub(have.at) < verifiedLife && !now.Before(have.at) {
+	hash := sha256.Sum256([]byte(raw))
+	now := p.Clock()
+
+	// Checking a signature for each request would cost more than most requests. The clock may have been set back since,
+	// so a time in the future does not count.
+	have, ok := p.verified.Get(hash)
+	if ok && now.Before(have.until) && now.Sub(have.at) < verifiedLife && !now.Before(have.at) {
 		return have.Token, nil
 	}
+
+	// A provider signs tokens for other purposes with the same keys.
 	if !slices.Contains(tokenTypes, typeOf(raw)) {
-		return Token{}, notAccepted("it is no access token, but of the type " + strconv.Quote(robotmem.Clip(typeOf(raw), 40)))
+		shown := strconv.Quote(robotmem.Clip(typeOf(raw), 40))
+		return Token{}, notAccepted("it is no access token, but of the type " + shown)
 	}
 
 	verifier, err := p.find(ctx)
@@ -208,14 +242,16 @@ func (p *provider) token(ctx context.Context, raw string) (Token, error) {
 		return Token{}, err
 	}
 
-	var away error
+	// The library passes on only the text of an error of the keys, so keySet also stores the error in keysErr.
+	var keysErr error
 
-	id, err := verifier.Verify(context.WithValue(ctx, failureKey{}, &away), raw)
+	id, err := verifier.Verify(context.WithValue(ctx, failureKey{}, &keysErr), raw)
 	switch {
-	case away != nil:
+	case keysErr != nil:
 		return Token{}, errNoProvider
 	case err != nil:
-		return Token{}, notAccepted("it is not signed by a key of " + p.Issuer + ", or is for another audience than " + p.Audience)
+		return Token{}, notAccepted("it is not signed by a key of " + p.Issuer +
+			", or is for another audience than " + p.Audience)
 	}
 
 	var claims map[string]any
@@ -225,6 +261,8 @@ func (p *provider) token(ctx context.Context, raw string) (Token, error) {
 	if err := checkTimes(claims, now); err != nil {
 		return Token{}, err
 	}
+
+	// A logout token (OpenID Connect Back-Channel Logout) may have the same form and audience.
 	if claims["events"] != nil {
 		return Token{}, notAccepted("it tells of an event, such as a logout, and gives no access")
 	}
@@ -235,7 +273,8 @@ func (p *provider) token(ctx context.Context, raw string) (Token, error) {
 	}
 
 	t.Name = cmp.Or(textOf(claims["preferred_username"]), textOf(claims["email"]), id.Subject, "oidc")
-	t.SHA256, t.until = hash, id.Expiry.Add(clockSkew)
+	t.SHA256 = hash
+	t.until = id.Expiry.Add(clockSkew)
 	p.verified.Add(hash, verifiedToken{t, now})
 
 	return t, nil
@@ -244,9 +283,11 @@ func (p *provider) token(ctx context.Context, raw string) (Token, error) {
 // rights reads what a token may do from its claims.
 func (p *provider) rights(claims map[string]any) (t Token, err error) {
 	lacks := func(claim, what string) error {
-		return &robotmem.Error{Kind: robotmem.Forbidden, Err: fmt.Errorf("the access token has no claim %s, which must name %s; have the identity provider add it", claim, what)}
+		return &robotmem.Error{Kind: robotmem.Forbidden, Err: fmt.Errorf("the access token has no claim %s, "+
+			"which must name %s; have the identity provider add it", claim, what)}
 	}
 
+	// In order of rights: the first role that the token has is the one that counts.
 	for _, role := range []string{robotmem.RoleAdmin, robotmem.RoleOperator, robotmem.RoleRobot, robotmem.RoleReader} {
 		if t.Role == "" && slices.Contains(listOf(claimAt(claims, p.RoleClaim)), role) {
 			t.Role = role
@@ -260,7 +301,10 @@ func (p *provider) rights(claims map[string]any) (t Token, err error) {
 		return t, lacks(p.TenantClaim, "the tenant")
 	}
 
-	t.ReadOnly, t.Collections = t.Role == robotmem.RoleReader, robotmem.AllCollections
+	// A robot is confined to its collections, so it must name them. All other roles have all collections by default.
+	t.ReadOnly = t.Role == robotmem.RoleReader
+	t.Collections = robotmem.AllCollections
+
 	if named := listOf(claimAt(claims, p.CollectionsClaim)); len(named) > 0 {
 		t.Collections = strings.Join(named, ",")
 	} else if t.Role == robotmem.RoleRobot {
@@ -277,8 +321,10 @@ func (p *provider) rights(claims map[string]any) (t Token, err error) {
 		}
 	}
 
+	// Only a site enforces collections. Accepting such a token here would give more rights than it names.
 	if !p.site && (t.Role == robotmem.RoleRobot || t.Collections != robotmem.AllCollections) {
-		return t, &robotmem.Error{Kind: robotmem.Forbidden, Err: errors.New("this node has one memory, for the roles admin, operator and reader in all collections")}
+		return t, &robotmem.Error{Kind: robotmem.Forbidden, Err: errors.New("this node has one memory, " +
+			"for the roles admin, operator and reader in all collections")}
 	}
 
 	return t, nil
@@ -341,7 +387,7 @@ func (p *provider) metadataURL(r *http.Request) string {
 // metadata serves the metadata of a protected resource, by its path.
 func (s *server) metadata(path string) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		// It may name the host of the request.
+		// The URLs may contain the host of this request, so no cache may give them to another client.
 		c.Response().Header().Set("Cache-Control", "no-store")
 
 		return writeJSON(c, struct {
@@ -351,7 +397,14 @@ func (s *server) metadata(path string) echo.HandlerFunc {
 			Methods   []string `json:"bearer_methods_supported"`
 			Scopes    []string `json:"scopes_supported"`
 			Reference string   `json:"resource_documentation"`
-		}{s.oidc.base(c.Request()) + path, "robotmem", []string{s.oidc.Issuer}, []string{"header"}, s.oidc.Scopes, s.oidc.base(c.Request()) + "/api/reference"})
+		}{
+			Resource:  s.oidc.base(c.Request()) + path,
+			Name:      "robotmem",
+			Servers:   []string{s.oidc.Issuer},
+			Methods:   []string{"header"},
+			Scopes:    s.oidc.Scopes,
+			Reference: s.oidc.base(c.Request()) + "/api/reference",
+		})
 	}
 }
 
@@ -362,7 +415,7 @@ func (s *server) challenge(r *http.Request, failure string) string {
 		h += `, error="` + failure + `"`
 	}
 	if s.oidc != nil {
-		// A Host header has no control characters.
+		// A Host header has no control characters, so the JSON text is a valid quoted string of HTTP.
 		quoted, _ := json.Marshal(s.oidc.metadataURL(r))
 		h += `, resource_metadata=` + string(quoted)
 	}

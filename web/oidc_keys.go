@@ -18,45 +18,51 @@ const (
 	// keysLife is how long the keys of the provider count as present. With verifiedLife it bounds how long
 	// a key that the provider withdraws is accepted.
 	keysLife = 30 * time.Second
-	// keysAway is how long they are used while the provider cannot be asked.
-	keysAway = 10 * time.Minute
-	maxKeys  = 100
+	// staleKeysLife is how long the keys are used while the provider cannot be reached.
+	staleKeysLife = 10 * time.Minute
+	maxKeys       = 100
 	// maxDocument is the largest answer of the provider in bytes. The keys of large providers take some KB.
 	maxDocument = 1 << 20
-	// failureLife is how long an attempt that failed is not repeated, and othersWait how long a request
-	// waits for the attempt of another one.
+	// failureLife is the pause after a failed attempt. sharedWait is how long a request waits for the attempt of
+	// another request.
 	failureLife = 5 * time.Second
-	othersWait  = 500 * time.Millisecond
+	sharedWait  = 500 * time.Millisecond
 )
 
-// attempts runs one attempt at a time. Others wait a moment for it; after a failure they are answered at
-// once until it is old.
-type attempts[T any] struct {
+// fetchCache caches a value that is fetched. It runs one attempt at a time. Other callers wait a moment for it. After a
+// failure they are answered at once for failureLife.
+type fetchCache[T any] struct {
 	clock func() time.Time
 
-	mu      sync.Mutex    // guards what follows
+	mu      sync.Mutex    // guards the fields below
 	running chan struct{} // closed at the end of the present attempt, nil without one
 	value   T
 	at      time.Time // when value was obtained, zero before
 	failed  time.Time // when the last attempt failed, zero after a success
 }
 
-// get returns the value if it is younger than life; else of a new attempt. Without one it returns the
-// last value with when it was obtained, which is zero if there is none.
-func (a *attempts[T]) get(ctx context.Context, life time.Duration, attempt func() (T, error)) (T, time.Time) {
+// get returns the value and the time when it was obtained. It makes a new attempt if the value is older than life. If
+// the attempt fails, it returns the last value. The time is zero if there is no value.
+func (a *fetchCache[T]) get(ctx context.Context, life time.Duration, attempt func() (T, error)) (T, time.Time) {
 	a.mu.Lock()
 	now := a.clock()
-	if !a.at.IsZero() && now.Sub(a.at) < life && !now.Before(a.at) || !a.failed.IsZero() && now.Sub(a.failed) < failureLife && !now.Before(a.failed) {
+
+	// A time in the future comes from a clock that was set back, and does not count.
+	isFresh := !a.at.IsZero() && now.Sub(a.at) < life && !now.Before(a.at)
+	hasFailed := !a.failed.IsZero() && now.Sub(a.failed) < failureLife && !now.Before(a.failed)
+	if isFresh || hasFailed {
 		defer a.mu.Unlock()
 		return a.value, a.at
 	}
 
-	running, patience := a.running, othersWait
+	// The caller that starts the attempt waits for all of it. Others wait only a moment, so that a slow provider does not
+	// hold the connections of all clients.
+	running, patience := a.running, sharedWait
 	if running == nil {
 		running, patience = make(chan struct{}), providerTime
 		a.running = running
 
-		// A caller who leaves does not end it.
+		// The attempt has no context of a caller, so it goes on when the caller leaves.
 		go func() {
 			value, err := attempt()
 			a.mu.Lock()
@@ -85,13 +91,13 @@ func (a *attempts[T]) get(ctx context.Context, life time.Duration, attempt func(
 	return a.value, a.at
 }
 
-// keySet has the signing keys of a provider. It implements oidc.KeySet, of which the usual implementation
-// never asks again while it knows a key, takes keys for encryption and reads documents of any length.
+// keySet holds the signing keys of a provider. It implements oidc.KeySet. The implementation of the library never asks
+// the provider again while it knows a key, accepts keys for encryption and reads documents of any length.
 type keySet struct {
 	client *http.Client
 	url    string
 	clock  func() time.Time
-	keys   attempts[[]jose.JSONWebKey]
+	keys   fetchCache[[]jose.JSONWebKey]
 }
 
 var _ oidc.KeySet = (*keySet)(nil)
@@ -108,11 +114,12 @@ func (k *keySet) VerifySignature(ctx context.Context, jwt string) ([]byte, error
 		return nil, errSignature
 	}
 
-	// Once more for a key that may be new; providerRequests limits that.
+	// If no known key fits, the provider may have a new one, so the second round fetches the keys again.
+	// providerRequests limits how often.
 	for _, life := range []time.Duration{keysLife, 0} {
 		keys, at := k.keys.get(ctx, life, k.fetch)
-		if at.IsZero() || k.clock().Sub(at) > keysAway {
-			k.tell(ctx, errNoKeys)
+		if at.IsZero() || k.clock().Sub(at) > staleKeysLife {
+			k.reportFailure(ctx, errNoKeys)
 			return nil, errNoKeys
 		}
 		head := signed.Signatures[0].Header
@@ -122,6 +129,7 @@ func (k *keySet) VerifySignature(ctx context.Context, jwt string) ([]byte, error
 			if head.KeyID != "" && head.KeyID != key.KeyID || key.Algorithm != "" && key.Algorithm != head.Algorithm {
 				continue
 			}
+
 			if payload, err := signed.Verify(key); err == nil {
 				return payload, nil
 			}
@@ -131,10 +139,11 @@ func (k *keySet) VerifySignature(ctx context.Context, jwt string) ([]byte, error
 	return nil, errSignature
 }
 
-// failureKey is of a pointer in a context to the error of the keys: oidc passes only its text on.
+// failureKey is the context key of a pointer to an error. The library passes on only the text of an error of the keys,
+// so reportFailure stores the error there.
 type failureKey struct{}
 
-func (k *keySet) tell(ctx context.Context, err error) {
+func (k *keySet) reportFailure(ctx context.Context, err error) {
 	if to, ok := ctx.Value(failureKey{}).(*error); ok {
 		*to = err
 	}
@@ -149,7 +158,8 @@ func signatureAlgorithms() (all []jose.SignatureAlgorithm) {
 
 // fetch asks the provider for its keys.
 func (k *keySet) fetch() ([]jose.JSONWebKey, error) {
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, k.url, http.NoBody) // the client has a limit
+	// The client has a time limit, and the request belongs to no caller.
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, k.url, http.NoBody)
 	if err != nil {
 		return nil, err
 	}
@@ -179,18 +189,22 @@ func (k *keySet) fetch() ([]jose.JSONWebKey, error) {
 	for _, raw := range set.Keys {
 		var key jose.JSONWebKey
 		if json.Unmarshal(raw, &key) != nil {
-			// Of a type that is not known here.
+			// Providers may add keys of a type that is not known here. The others still count.
 			continue
 		}
 
 		var more struct {
 			Ops []string `json:"key_ops"`
 		}
-		// Else it names no operations.
+
+		// jose does not read key_ops. A key for encryption, or a shared secret, must not verify a token. If key_ops has
+		// another form, the key names no operations.
 		_ = json.Unmarshal(raw, &more)
-		if key.Use != "" && key.Use != "sig" || more.Ops != nil && !slices.Contains(more.Ops, "verify") || !key.Valid() || !key.IsPublic() {
+		isOther := key.Use != "" && key.Use != "sig" || more.Ops != nil && !slices.Contains(more.Ops, "verify")
+		if isOther || !key.Valid() || !key.IsPublic() {
 			continue
 		}
+
 		keys = append(keys, key)
 	}
 

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// The description is made from the operations by TestOpenAPIIsMadeFromTheOperations; go
-// test ./web -run OpenAPIIsMade -update writes it after an operation has changed.
+// TestOpenAPIIsMadeFromTheOperations generates the description from the operations. After a
+// change of an operation, go test ./web -run OpenAPIIsMade -update writes it.
 //
 //go:embed openapi.json
 var openAPI []byte

@@ -13,9 +13,9 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// proofPath serves the proof that this node may read the secret beside its file. It needs no token: it is
-// asked before a token is sent. Without it, a program that takes the port of a node that has ended would
-// get the token and the facts of clients that come back.
+// proofPath serves the proof that this node may read the secret beside its file. It needs no token, because a
+// client asks for the proof before it sends its token. Without the proof, a program that takes the port of a
+// node that has ended would get the token and the facts of clients that come back.
 const proofPath = "/api/proof"
 
 const (
@@ -36,8 +36,10 @@ func Proof(secret []byte, nonce, address string) []byte {
 func (s *server) proof(c echo.Context) error {
 	nonce := c.QueryParam("nonce")
 	if _, err := hex.DecodeString(nonce); err != nil || len(nonce) < minNonce || len(nonce) > maxNonce {
-		return invalid(&robotmem.Op{Name: "proof"}, "nonce", errors.New("must be 32 to 128 hexadecimal digits of the caller's own choice"))
+		err := errors.New("must be 32 to 128 hexadecimal digits of the caller's own choice")
+		return invalid(&robotmem.Op{Name: "proof"}, "nonce", err)
 	}
+
 	local, ok := c.Request().Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	if !ok {
 		return &robotmem.Error{Op: "proof", Kind: robotmem.Unavailable, Err: errors.New("the connection has no address")}

@@ -30,10 +30,12 @@ func (s *server) request(c echo.Context, op *robotmem.Op) (json.RawMessage, erro
 	if err != nil {
 		return nil, err
 	}
+
 	overlay, err := op.Request(values)
 	if err != nil || op.Method() == http.MethodGet {
 		return overlay, err
 	}
+
 	r := c.Request()
 	if err := jsonBody(r, op); err != nil {
 		return nil, err
@@ -61,8 +63,9 @@ func textValues(c echo.Context, op *robotmem.Op) (url.Values, error) {
 	}
 
 	for _, name := range c.ParamNames() {
+		// echo matches RawPath if there is one and leaves its escapes in the parameters. Otherwise net/http has
+		// unescaped the path.
 		v := c.Param(name)
-		// Otherwise net/http has unescaped it.
 		if c.Request().URL.RawPath != "" {
 			if v, err = url.PathUnescape(v); err != nil {
 				return nil, invalid(op, name, errors.New("has a bad % escape"))
@@ -76,7 +79,9 @@ func textValues(c echo.Context, op *robotmem.Op) (url.Values, error) {
 	case op.Has("request_id"):
 		values["request_id"] = []string{strings.Trim(key, `"`)}
 	case !op.Hints.ReadOnly && !op.Hints.Idempotent:
-		return nil, invalid(op, idempotencyKey, errors.New("has no effect on this operation, which may do its work twice; items of a batch take a request_id, start_session takes a session_id of yours"))
+		// Ignoring the key would let the client believe that it may repeat the call.
+		return nil, invalid(op, idempotencyKey, errors.New("has no effect on this operation, "+
+			"which may do its work twice; items of a batch take a request_id, start_session takes a session_id of yours"))
 	}
 
 	return values, nil
@@ -92,7 +97,9 @@ func jsonBody(r *http.Request, op *robotmem.Op) error {
 		return nil
 	}
 
-	return &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Field: "Content-Type", Err: fmt.Errorf("%w %q; send application/json, or multipart/form-data to save_perception", errMediaType, declared)}
+	err := fmt.Errorf("%w %q; send application/json, or multipart/form-data to save_perception", errMediaType, declared)
+
+	return &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Field: "Content-Type", Err: err}
 }
 
 // merge returns the fields of body, overlaid by those of overlay, which come last and

@@ -37,7 +37,7 @@ type refusal struct {
 
 func (e *refusal) Error() string { return e.why }
 
-// problem is an error as a problem document (RFC 9457), with the parts of a robotmem.Error.
+// problem is an error as a problem document (RFC 9457), with the fields of a robotmem.Error.
 type problem struct {
 	Type   string        `json:"type"`
 	Title  string        `json:"title"`
@@ -54,10 +54,12 @@ const internalDetail = "internal error; the node's log has the cause"
 
 // fail answers err as a problem document. It is echo's error handler.
 func (s *server) fail(err error, c echo.Context) {
+	// The status has been sent, so the client can only see that the answer ends.
 	if c.Response().Committed {
 		s.log.Warn("answer incomplete", "path", c.Path(), "err", err)
 		return
 	}
+	// The operation was cancelled, and its own error would name the wrong reason.
 	if revoked(c.Request().Context()) {
 		s.refuseToken(c.Response(), c.Request(), errWrongToken)
 		return
@@ -78,10 +80,14 @@ func (s *server) problemOf(r *http.Request, err error) problem {
 	}
 
 	p := newProblem(code, e.Kind, e.Detail())
-	p.Field, p.Op = e.Field, e.Op
+	p.Field = e.Field
+	p.Op = e.Op
+
+	// The text of an internal error may hold SQL or a path, so it goes to the log only.
 	if status[e.Kind] == 0 || e.Kind == robotmem.Internal {
 		p.Kind, p.Field, p.Detail = robotmem.Internal, "", internalDetail
 	}
+
 	if code == http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
 		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "op", e.Op, "kind", e.Kind, "err", err)
 	}
@@ -89,13 +95,14 @@ func (s *server) problemOf(r *http.Request, err error) problem {
 	return p
 }
 
-// routingProblem is the problem of a request without an operation.
+// routingProblem returns the problem of a request that no route takes.
 func routingProblem(r *http.Request, code int) problem {
 	switch code {
 	case http.StatusNotFound:
 		return newProblem(code, robotmem.NotFound, "no such route; /api/reference shows them")
 	case http.StatusMethodNotAllowed:
-		return newProblem(code, robotmem.Invalid, fmt.Sprintf("this route does not accept %.20s; the Allow header lists the methods", r.Method))
+		detail := fmt.Sprintf("this route does not accept %.20s; the Allow header lists the methods", r.Method)
+		return newProblem(code, robotmem.Invalid, detail)
 	}
 
 	return newProblem(code, robotmem.Internal, internalDetail)
@@ -107,7 +114,7 @@ func newProblem(code int, kind robotmem.Kind, detail string) problem {
 
 func (s *server) writeProblem(w http.ResponseWriter, r *http.Request, p problem) {
 	p.ID = w.Header().Get("X-Request-Id")
-	// Every field is text or a number.
+	// Encoding cannot fail: every field is a text or a number.
 	data, _ := encode(p)
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -118,7 +125,7 @@ func (s *server) writeProblem(w http.ResponseWriter, r *http.Request, p problem)
 	}
 }
 
-// answer answers v, or the error of what should have made it.
+// answer writes v. If err is not nil, it returns err for the error handler instead.
 func answer(c echo.Context, v any, err error) error {
 	if err != nil {
 		return err

@@ -24,11 +24,12 @@ type TokenManager interface {
 	Used(Token)
 }
 
-// managed refuses a caller whose role has no tokens to manage.
-func managed(op string, next echo.HandlerFunc) echo.HandlerFunc {
-	return allowed(&robotmem.Op{Name: op}, func(c echo.Context) error {
+// requireAdmin refuses a caller whose role has no tokens to manage.
+func requireAdmin(op string, next echo.HandlerFunc) echo.HandlerFunc {
+	return requireRight(&robotmem.Op{Name: op}, func(c echo.Context) error {
 		if role := robotmem.CallerOf(c.Request().Context()).Role; role != "" && role != robotmem.RoleAdmin {
-			return &robotmem.Error{Op: op, Kind: robotmem.Forbidden, Err: fmt.Errorf("the token has the role %s, and tokens are for the role admin", role)}
+			err := fmt.Errorf("the token has the role %s, and tokens are for the role admin", role)
+			return &robotmem.Error{Op: op, Kind: robotmem.Forbidden, Err: err}
 		}
 		return next(c)
 	})
@@ -59,7 +60,14 @@ func (s *server) createToken(c echo.Context) error {
 		return err
 	}
 
-	t := Token{Name: req.Name, ReadOnly: req.ReadOnly, Role: req.Role, Robot: req.Robot, Collections: strings.Join(req.Collections, ",")}
+	t := Token{
+		Name:        req.Name,
+		ReadOnly:    req.ReadOnly,
+		Role:        req.Role,
+		Robot:       req.Robot,
+		Collections: strings.Join(req.Collections, ","),
+	}
+
 	secret, err := s.opts.ManageTokens.Create(c.Request().Context(), t)
 	if err != nil {
 		return err

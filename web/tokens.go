@@ -43,7 +43,15 @@ type Token struct {
 }
 
 func tokenOf(c robotmem.Caller, hash [sha256.Size]byte) Token {
-	return Token{Name: c.Who, ReadOnly: c.ReadOnly, Tenant: c.Tenant, Role: c.Role, Robot: c.Robot, Collections: c.Collections, SHA256: hash}
+	return Token{
+		Name:        c.Who,
+		ReadOnly:    c.ReadOnly,
+		Tenant:      c.Tenant,
+		Role:        c.Role,
+		Robot:       c.Robot,
+		Collections: c.Collections,
+		SHA256:      hash,
+	}
 }
 
 const (
@@ -67,8 +75,10 @@ func NewToken(name, secret string, readOnly bool) Token {
 }
 
 var (
-	errNoToken    = unauthorized("this node requires a token; send Authorization: Bearer TOKEN, or log in at /; its operator creates one with `robotmem token create NAME`")
-	errWrongToken = unauthorized("this node does not know the token, or it was revoked; its operator creates one with `robotmem token create NAME`")
+	errNoToken = unauthorized("this node requires a token; send Authorization: Bearer TOKEN, or log in at /; " +
+		"its operator creates one with `robotmem token create NAME`")
+	errWrongToken = unauthorized("this node does not know the token, or it was revoked; " +
+		"its operator creates one with `robotmem token create NAME`")
 )
 
 func unauthorized(why string) error {
@@ -80,7 +90,9 @@ func (l *limits) tooOften(why string) error { return tooOften(l.perSecond, why) 
 
 func tooOften(perSecond rate.Limit, why string) error {
 	wait := max(time.Duration(math.Ceil(1/float64(perSecond)))*time.Second, time.Second)
-	return &robotmem.Error{Kind: robotmem.Unavailable, Err: &refusal{http.StatusTooManyRequests, fmt.Sprintf("%s; try again in %v", why, wait), wait}}
+	text := fmt.Sprintf("%s; try again in %v", why, wait)
+
+	return &robotmem.Error{Kind: robotmem.Unavailable, Err: &refusal{http.StatusTooManyRequests, text, wait}}
 }
 
 const (
@@ -110,7 +122,7 @@ func (s *server) byHash(ctx context.Context, list []Token, hash [sha256.Size]byt
 }
 
 // find returns the token with a hash. It compares all tokens in constant time, so its
-// duration tells nothing of a hash or of the place of a token in the list.
+// duration reveals neither a hash nor the place of a token in the list.
 func find(list []Token, hash [sha256.Size]byte) (Token, bool) {
 	found, at := 0, 0
 
@@ -145,15 +157,18 @@ func (s *server) authenticate(r *http.Request) (Token, error) {
 	return t, err
 }
 
-// stillKnown reports whether an accepted request would be accepted now. It does not count
+// stillAuthorized reports whether an accepted request would be accepted now. It does not count
 // as an attempt, so that wrong tokens of others do not end the request.
-func (s *server) stillKnown(r *http.Request) bool {
+func (s *server) stillAuthorized(r *http.Request) bool {
 	list, required := s.tokens()
 	token := exchangeOf(r).token
+
+	// An identity provider does not report revocations, so its tokens end only when they expire.
 	if !token.until.IsZero() {
 		return s.oidc.Clock().Before(token.until)
 	}
-	// It was accepted without one.
+
+	// The request was accepted without a token. The first token that is created ends it.
 	if token.SHA256 == ([sha256.Size]byte{}) {
 		return !required
 	}
@@ -164,17 +179,17 @@ func (s *server) stillKnown(r *http.Request) bool {
 		_, ok, err = s.loggedIn(r, list)
 	}
 
-	// An error says nothing about the token.
+	// A failed lookup says nothing about the token, and the site may be back at the next check.
 	return ok || err != nil
 }
 
 // tokenPause is the interval at which the token of a request in progress is checked.
 const tokenPause = 50 * time.Millisecond
 
-// whileKnown returns a context that ends with errWrongToken as its cause soon after the
+// untilRevoked returns a context that ends with errWrongToken as its cause soon after the
 // token of the request was revoked, its login ended, or a first token was created that
 // the request does not have. The caller must call done.
-func (s *server) whileKnown(r *http.Request) (ctx context.Context, done func()) {
+func (s *server) untilRevoked(r *http.Request) (ctx context.Context, done func()) {
 	ctx, end := context.WithCancelCause(r.Context())
 
 	var watch sync.WaitGroup
@@ -182,12 +197,13 @@ func (s *server) whileKnown(r *http.Request) (ctx context.Context, done func()) 
 		tick := time.NewTicker(tokenPause)
 		defer tick.Stop()
 
+		// Without any of these there is nothing that could change.
 		for s.opts.Tokens != nil || s.opts.Lookup != nil || s.oidc != nil {
 			select {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				if !s.stillKnown(r) {
+				if !s.stillAuthorized(r) {
 					end(errWrongToken)
 					return
 				}
@@ -234,6 +250,7 @@ func (s *server) check(r *http.Request, list []Token, secret string) (t Token, e
 	ours := strings.HasPrefix(secret, secretPrefix) && len(secret) == secretLength
 	tries := s.tries.of(address(r))
 	if s.oidc != nil && isJWT(secret) {
+		// Only a token that was refused counts as a try. That the provider cannot be reached is not the caller's fault.
 		t, err := s.oidc.token(r.Context(), secret)
 		if refused := (*refusal)(nil); errors.As(err, &refused) && !tries.Allow() {
 			err = s.tries.tooOften(tooManyTries)
@@ -260,8 +277,10 @@ func (s *server) authorized(public map[string]bool, next http.Handler) http.Hand
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, err := s.authenticate(r)
 		exchangeOf(r).token = token
+
+		// The body was limited to the short timeout of strangers until here.
 		if err == nil {
-			exchangeOf(r).body.trust(s.timeout)
+			exchangeOf(r).body.setTimeout(s.timeout)
 		}
 
 		caller := address(r)
@@ -272,6 +291,8 @@ func (s *server) authorized(public map[string]bool, next http.Handler) http.Hand
 			err = s.tenantRate(r.Context(), token.Tenant)
 		}
 
+		// The rate limit also holds for wrong tokens and for public routes. Otherwise a public route needs no token, so
+		// the error of a wrong one does not count.
 		if s.rates != nil && !s.rates.of(caller).Allow() {
 			err = s.rates.tooOften(tooManyRequests)
 		} else if public[r.URL.Path] {
@@ -287,25 +308,33 @@ func (s *server) authorized(public map[string]bool, next http.Handler) http.Hand
 			s.opts.ManageTokens.Used(token)
 		}
 
+		// The token is watched while the request runs: a stream may run for days after its token was revoked.
 		ctx, done := r.Context(), func() {}
 		if !public[r.URL.Path] {
-			ctx, done = s.whileKnown(r)
+			ctx, done = s.untilRevoked(r)
 		}
 
 		defer done()
 		ctx = robotmem.WithCaller(ctx, robotmem.Caller{
-			Who: token.Name, Tool: robotmem.ToolREST, Client: product(r), ReadOnly: token.ReadOnly,
-			Tenant: token.Tenant, Role: token.Role, Robot: token.Robot, Collections: token.Collections,
+			Who:         token.Name,
+			Tool:        robotmem.ToolREST,
+			Client:      product(r),
+			ReadOnly:    token.ReadOnly,
+			Tenant:      token.Tenant,
+			Role:        token.Role,
+			Robot:       token.Robot,
+			Collections: token.Collections,
 		})
 		next.ServeHTTP(w, r.WithContext(ctx))
-		// MCP answers nothing to a call that was ended.
+
+		// The MCP handler writes no answer to a call that was cancelled.
 		if revoked(ctx) && exchangeOf(r).status == 0 {
 			s.refuseToken(w, r, errWrongToken)
 		}
 	})
 }
 
-// tenantRate fails over the requests a second of a tenant, or if the tenant is not known.
+// tenantRate fails if the tenant makes more requests per second than it may, or if it is not known.
 func (s *server) tenantRate(ctx context.Context, tenant string) error {
 	if s.opts.TenantRate == nil || tenant == "" {
 		return nil

@@ -35,14 +35,22 @@ func (s *server) save(op *robotmem.Op) echo.HandlerFunc {
 		if err != nil || mediaType != "multipart/form-data" {
 			return plain(c)
 		}
+
 		overlay, err := textValues(c, op)
 		if err != nil {
 			return err
 		}
 		if params["boundary"] == "" {
-			return invalid(op, "Content-Type", errors.New("names no boundary; send multipart/form-data; boundary=…, as libraries for forms do"))
+			return invalid(op, "Content-Type", errors.New("names no boundary; "+
+				"send multipart/form-data; boundary=…, as libraries for forms do"))
 		}
-		u := &upload{op: op, form: multipart.NewReader(c.Request().Body, params["boundary"]), values: overlay, room: maxFields}
+
+		u := &upload{
+			op:     op,
+			form:   multipart.NewReader(c.Request().Body, params["boundary"]),
+			values: overlay,
+			room:   maxFields,
+		}
 		res, err := u.save(c.Request().Context(), s.svc)
 
 		return answer(c, res, err)
@@ -50,11 +58,11 @@ func (s *server) save(op *robotmem.Op) echo.HandlerFunc {
 }
 
 type upload struct {
-	op     *robotmem.Op
-	form   *multipart.Reader
-	values url.Values
-	parts  int
-	room   int64 // bytes that are left for fields
+	op        *robotmem.Op
+	form      *multipart.Reader
+	values    url.Values
+	partCount int
+	room      int64 // bytes that are left for fields
 }
 
 // save reads the form up to its payload, which the service then reads.
@@ -66,12 +74,13 @@ func (u *upload) save(ctx context.Context, to robotmem.Node) (*robotmem.SavePerc
 	case payload == nil:
 		return u.send(ctx, to, nil)
 	case u.values["description"] == nil:
-		// Such as a misspelt name.
+		// A misspelt name has a better error: the one that suggests the right name.
 		if _, err := u.op.Request(u.values); err != nil {
 			return nil, err
 		}
+
+		// The part data may be meant as a text beside the payload, so the error names what was sent.
 		name := "description"
-		// Perhaps meant as a text beside the payload.
 		if payload.FormName() == "data" {
 			name = "data"
 		}
@@ -82,7 +91,9 @@ func (u *upload) save(ctx context.Context, to robotmem.Node) (*robotmem.SavePerc
 	return u.send(ctx, to, &lastPart{u, payload})
 }
 
-func (u *upload) send(ctx context.Context, to robotmem.Node, payload io.Reader) (*robotmem.SavePerceptionResponse, error) {
+func (u *upload) send(
+	ctx context.Context, to robotmem.Node, payload io.Reader,
+) (*robotmem.SavePerceptionResponse, error) {
 	raw, err := u.op.Request(u.values)
 	if err != nil {
 		return nil, err
@@ -101,6 +112,7 @@ func (u *upload) send(ctx context.Context, to robotmem.Node, payload io.Reader) 
 		res, err = to.SavePerceptionFrom(ctx, req, payload)
 	}
 
+	// The operation is called directly and not through Op.Call, which would add these notes.
 	if err == nil {
 		*res.HowRead() = notes
 	}
@@ -117,13 +129,13 @@ func (u *upload) next() (*multipart.Part, error) {
 			return nil, nil
 		}
 		if err != nil {
-			return nil, u.unread("", err)
+			return nil, u.readError("", err)
 		}
-		if u.parts++; u.parts > maxParts {
+		if u.partCount++; u.partCount > maxParts {
 			return nil, invalid(u.op, "", fmt.Errorf("the form has more than %d parts", maxParts))
 		}
 		if isPayload(part) {
-			u.declared(part)
+			u.useMediaType(part)
 			return part, nil
 		}
 		if err := u.field(part); err != nil {
@@ -140,10 +152,12 @@ func (u *upload) field(part *multipart.Part) error {
 	name := part.FormName()
 	text, err := io.ReadAll(io.LimitReader(part, u.room+1))
 	if err != nil {
-		return u.unread(name, err)
+		return u.readError(name, err)
 	}
 	if u.room -= int64(len(text)); u.room < 0 {
-		return &robotmem.Error{Op: u.op.Name, Kind: robotmem.TooLarge, Field: name, Err: fmt.Errorf("makes the fields of the form more than %d bytes; only the part data or file may be large", maxFields)}
+		err := fmt.Errorf("makes the fields of the form more than %d bytes; "+
+			"only the part data or file may be large", maxFields)
+		return &robotmem.Error{Op: u.op.Name, Kind: robotmem.TooLarge, Field: name, Err: err}
 	}
 	if !utf8.Valid(text) {
 		return invalid(u.op, name, errors.New("is not valid UTF-8; send bytes as the part data or file"))
@@ -153,13 +167,13 @@ func (u *upload) field(part *multipart.Part) error {
 	return nil
 }
 
-// unread is the error of a form that cannot be read to its end.
-func (u *upload) unread(name string, err error) error {
+// readError returns the error of a form that cannot be read to its end.
+func (u *upload) readError(name string, err error) error {
 	return invalid(u.op, name, fmt.Errorf("reading the form: %w; nothing was stored", err))
 }
 
-// declared uses the media type of the payload's part, unless a field has one.
-func (u *upload) declared(part *multipart.Part) {
+// useMediaType uses the media type of the payload's part, unless a field has one.
+func (u *upload) useMediaType(part *multipart.Part) {
 	t, _, _ := mime.ParseMediaType(part.Header.Get("Content-Type"))
 	if _, named := u.values["media_type"]; !named && t != "" && t != "application/octet-stream" {
 		u.values["media_type"] = []string{part.Header.Get("Content-Type")}
@@ -178,13 +192,15 @@ func (l *lastPart) Read(p []byte) (int, error) {
 		return n, err
 	}
 
+	// The service stores nothing if reading the payload fails. So this last read must find the end of the form.
 	switch next, err := l.u.form.NextRawPart(); {
 	case err == io.EOF:
 		return n, io.EOF
 	case err != nil:
 		return n, err
 	case isPayload(next):
-		return n, invalid(l.u.op, "data", errors.New("there is more than one part with a payload; send each perception separately"))
+		return n, invalid(l.u.op, "data", errors.New("there is more than one part with a payload; "+
+			"send each perception separately"))
 	default:
 		return n, fmt.Errorf("the field %s comes after the payload; send the payload last", next.FormName())
 	}

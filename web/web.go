@@ -113,7 +113,7 @@ type server struct {
 	log     *slog.Logger
 	maxBody int64
 	timeout time.Duration
-	rooms   rooms
+	memory  memoryPools
 
 	sessions logins
 	tries    *limits   // of wrong tokens
@@ -121,12 +121,12 @@ type server struct {
 	tenants  *limits   // of the requests of each tenant, which has its own rate
 	oidc     *provider // nil without one
 
-	mu         sync.Mutex     // guards staying
-	staying    map[string]int // number of requests that stay open, by client
-	stayingAll int            // requests that stay open, of all clients; mu guards it
-	maxStaying int
-	stopping   context.Context
-	stop       context.CancelFunc // ends the requests that stay open
+	mu           sync.Mutex     // guards openRequests
+	openRequests map[string]int // number of requests that stay open, by client
+	openTotal    int            // requests that stay open, of all clients; mu guards it
+	maxOpen      int
+	stopping     context.Context
+	stop         context.CancelFunc // ends the requests that stay open
 }
 
 // routes returns the handler of all routes, without the guards.
@@ -136,8 +136,9 @@ func (s *server) routes() http.Handler {
 
 	for _, op := range robotmem.Ops() {
 		path := strings.NewReplacer("{", ":", "}", "").Replace(op.Path())
-
 		handle := s.operation(op)
+
+		// These carry bytes or stay open. Every other operation is only JSON in and out.
 		switch op.Name {
 		case "data":
 			handle = s.data(op)
@@ -146,9 +147,10 @@ func (s *server) routes() http.Handler {
 		case "save_perception":
 			handle = s.save(op)
 		case "changes":
-			handle = s.waiting(handle)
+			handle = s.longPoll(handle)
 		}
-		handle = allowed(op, handle)
+
+		handle = requireRight(op, handle)
 		if op.Method() == http.MethodGet {
 			get(e, path, handle)
 		} else {
@@ -160,7 +162,11 @@ func (s *server) routes() http.Handler {
 	get(e, "/api/openapi.json", func(c echo.Context) error { return writeJSON(c, doc) })
 	get(e, "/api/whoami", s.whoami)
 	get(e, "/", func(c echo.Context) error {
-		return writeJSON(c, map[string]string{"name": "robotmem", "openapi": "/api/openapi.json", "reference": "/api/reference"})
+		return writeJSON(c, map[string]string{
+			"name":      "robotmem",
+			"openapi":   "/api/openapi.json",
+			"reference": "/api/reference",
+		})
 	})
 	get(e, "/healthz", func(c echo.Context) error { return writeJSON(c, map[string]string{"status": "ok"}) })
 	get(e, "/readyz", s.ready)
@@ -169,28 +175,30 @@ func (s *server) routes() http.Handler {
 		get(e, "/api/sessions/:session_id/mcap", s.sessionMCAP)
 	}
 
-	e.GET("/api/events", s.changed)
+	e.GET("/api/events", s.events)
 	e.POST("/login", s.login)
 	e.POST("/logout", s.logout)
 	if s.opts.ManageTokens != nil {
-		// They need a token that may write: whoever creates a token has every right.
-		get(e, "/api/tokens", managed("tokens", s.listTokens))
-		e.POST("/api/tokens", managed("create_token", s.createToken))
-		e.DELETE("/api/tokens/:name", managed("revoke_token", s.revokeToken))
+		// Listing also needs a token that may write, because a caller who may create tokens has every right.
+		get(e, "/api/tokens", requireAdmin("tokens", s.listTokens))
+		e.POST("/api/tokens", requireAdmin("create_token", s.createToken))
+		e.DELETE("/api/tokens/:name", requireAdmin("revoke_token", s.revokeToken))
 	}
 
+	// The operations below are not in Ops, so each has an Op of its own. Without Hints.ReadOnly it requires the right to
+	// write.
 	if s.opts.Backups != nil {
-		get(e, "/api/backups", allowed(&robotmem.Op{Name: "backups"}, s.backups(false)))
-		e.POST("/api/backups", allowed(&robotmem.Op{Name: "make_backup"}, s.backups(true)))
+		get(e, "/api/backups", requireRight(&robotmem.Op{Name: "backups"}, s.backups(false)))
+		e.POST("/api/backups", requireRight(&robotmem.Op{Name: "make_backup"}, s.backups(true)))
 	}
 
 	if s.opts.Pause != nil {
-		e.POST("/api/workers/pause", allowed(&robotmem.Op{Name: "pause_workers"}, s.pause(true)))
-		e.POST("/api/workers/resume", allowed(&robotmem.Op{Name: "resume_workers"}, s.pause(false)))
+		e.POST("/api/workers/pause", requireRight(&robotmem.Op{Name: "pause_workers"}, s.pause(true)))
+		e.POST("/api/workers/resume", requireRight(&robotmem.Op{Name: "resume_workers"}, s.pause(false)))
 	}
 
 	if s.opts.Fleet != nil {
-		e.POST("/api/fleet/*", allowed(&robotmem.Op{Name: "fleet"}, func(c echo.Context) error {
+		e.POST("/api/fleet/*", requireRight(&robotmem.Op{Name: "fleet"}, func(c echo.Context) error {
 			return s.opts.Fleet(c.Response(), c.Request())
 		}))
 	}
@@ -217,8 +225,8 @@ func get(e *echo.Echo, path string, handle echo.HandlerFunc) {
 	e.Match([]string{http.MethodGet, http.MethodHead}, path, handle)
 }
 
-// allowed refuses a caller who may not use the operation, before the body is read.
-func allowed(op *robotmem.Op, next echo.HandlerFunc) echo.HandlerFunc {
+// requireRight refuses a caller who may not use the operation, before the body is read.
+func requireRight(op *robotmem.Op, next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if err := op.Allowed(c.Request().Context()); err != nil {
 			return err
@@ -232,7 +240,8 @@ func allowed(op *robotmem.Op, next echo.HandlerFunc) echo.HandlerFunc {
 func (s *server) ready(c echo.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), readyTimeout)
 	defer cancel()
-	// Else only a caller with a tenant is answered.
+
+	// With Lookup there is a memory for each tenant, and this request has no tenant.
 	if s.opts.Lookup == nil {
 		if _, err := s.svc.Changes(ctx, &admin.ChangesRequest{}); err != nil {
 			return err
@@ -254,6 +263,8 @@ func (s *server) operation(op *robotmem.Op) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
+
+		// A client that accepts both types gets JSON.
 		if r := c.Request(); accepts(r, "text/event-stream") && !accepts(r, "application/json") {
 			return s.streamed(c, op, request)
 		}
@@ -276,35 +287,45 @@ const (
 // connections. Its Shutdown ends the streams of events.
 func NewServer(svc robotmem.Node, opts Options) *http.Server {
 	s := &server{
-		svc:      svc,
-		opts:     opts,
-		log:      cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
-		maxBody:  cmp.Or(opts.MaxBody, maxBody),
-		timeout:  cmp.Or(opts.Timeout, bodyTimeout),
-		sessions: newLogins(),
-		tries:    newLimits(1, wrongTokens),
-		tenants:  newLimits(rate.Inf, 0),
-		oidc:     newProvider(opts.OIDC, opts.Lookup != nil),
-		rooms:    newRooms(cmp.Or(opts.Memory, DefaultMemory)),
-		staying:  map[string]int{},
+		svc:          svc,
+		opts:         opts,
+		log:          cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
+		maxBody:      cmp.Or(opts.MaxBody, maxBody),
+		timeout:      cmp.Or(opts.Timeout, bodyTimeout),
+		sessions:     newLogins(),
+		tries:        newLimits(1, wrongTokens),
+		tenants:      newLimits(rate.Inf, 0),
+		oidc:         newProvider(opts.OIDC, opts.Lookup != nil),
+		memory:       newMemoryPools(cmp.Or(opts.Memory, DefaultMemory)),
+		openRequests: map[string]int{},
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	if opts.Rate > 0 {
 		s.rates = newLimits(rate.Limit(opts.Rate), int(math.Ceil(2*opts.Rate)))
 	}
 
+	// Streams and waits hold a connection each. Only half of the connections may be held in this way, so that the other
+	// half answers requests.
 	most := max(cmp.Or(opts.MaxConns, maxConns), 1)
 	conns := newConnections(most)
-	s.maxStaying = max(most/2, 1) // the other half answers requests
+	s.maxOpen = max(most/2, 1)
+
 	srv := &http.Server{
-		Handler:           s.below(s.guard(s.routes())),
+		Handler:           s.stripBasePath(s.guard(s.routes())),
 		ReadHeaderTimeout: readHeaderTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 		ConnState:         conns.state,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, SendPingTimeout: pingAfter, PingTimeout: pingAfter, WriteByteTimeout: s.timeout},
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: maxStreams,
+			SendPingTimeout:      pingAfter,
+			PingTimeout:          pingAfter,
+			WriteByteTimeout:     s.timeout,
+		},
 	}
+
+	// Shutdown waits for requests to end, and these would not end by themselves.
 	srv.RegisterOnShutdown(s.stop)
 
 	return srv
@@ -329,7 +350,7 @@ func newConnections(limit int) *connections {
 
 // state follows a connection. It is the ConnState of a server.
 func (c *connections) state(conn net.Conn, state http.ConnState) {
-	if surplus := c.follow(conn, state); surplus != nil {
+	if surplus := c.track(conn, state); surplus != nil {
 		if t, ok := surplus.(*tls.Conn); ok {
 			// tls.Conn.Close may wait for the client.
 			surplus = t.NetConn()
@@ -338,9 +359,9 @@ func (c *connections) state(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// follow counts a connection and returns the connection to close, nil for none. A
+// track counts a connection and returns the connection to close, nil for none. A
 // new connection is idle until its first request.
-func (c *connections) follow(conn net.Conn, state http.ConnState) (surplus net.Conn) {
+func (c *connections) track(conn net.Conn, state http.ConnState) (surplus net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.idle.Remove(conn)
@@ -349,6 +370,7 @@ func (c *connections) follow(conn net.Conn, state http.ConnState) (surplus net.C
 	case http.StateNew:
 		c.open++
 		if c.open > c.max {
+			// A refused connection is counted too: its StateClosed follows.
 			oldest, _, ok := c.idle.RemoveOldest()
 			if !ok {
 				return conn
