@@ -14,10 +14,10 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// errorResult is the result of a failed operation as the model reads it. The parts are in _meta
+// errorResult returns the result of a failed operation as the model reads it. The fields of the error are in _meta
 // and not in structuredContent, which must fit the output schema.
 func (s *Server) errorResult(op *robotmem.Op, err error) *mcp.CallToolResult {
-	shown := s.logged(op.Name, err)
+	shown := s.logError(op.Name, err)
 	res := mcp.NewToolResultError(shown.Error())
 	res.Meta = &mcp.Meta{AdditionalFields: map[string]any{"robotmem/error": map[string]any{
 		"kind": shown.Kind, "op": shown.Op, "field": shown.Field, "detail": shown.Detail(),
@@ -28,15 +28,15 @@ func (s *Server) errorResult(op *robotmem.Op, err error) *mcp.CallToolResult {
 // errInternal takes the place of an internal error, whose text may hold SQL or a path.
 var errInternal = errors.New("internal error; the node's log has the cause")
 
-// shown returns what the caller of a resource, a prompt or a completion sees of an error.
-func (s *Server) shown(ctx context.Context, err error) error {
-	shown := s.logged("", err)
+// publicError returns what the caller of a resource, a prompt or a completion sees of an error.
+func (s *Server) publicError(ctx context.Context, err error) error {
+	shown := s.logError("", err)
 	noteKind(ctx, shown.Kind)
 	return errors.New(shown.Error())
 }
 
-// logged logs an error that is not the caller's and returns what the caller sees of it.
-func (s *Server) logged(op string, err error) *robotmem.Error {
+// logError logs an error that is not the caller's and returns what the caller sees of it.
+func (s *Server) logError(op string, err error) *robotmem.Error {
 	shown := &robotmem.Error{Kind: robotmem.Internal}
 	errors.As(err, &shown)
 	if shown.Kind == robotmem.Internal || shown.Kind == robotmem.Corrupt {
@@ -49,11 +49,11 @@ func (s *Server) logged(op string, err error) *robotmem.Error {
 	return shown
 }
 
-// recovered turns a panic of a handler into an error of its request.
-func (s *Server) recovered(ctx context.Context, err *error) {
+// recoverPanic turns a panic of a handler into an error of its request.
+func (s *Server) recoverPanic(ctx context.Context, err *error) {
 	if v := recover(); v != nil {
 		s.log.Error("panic", "panic", v, "stack", string(debug.Stack()))
-		*err = s.shown(ctx, fmt.Errorf("panic: %v", v))
+		*err = s.publicError(ctx, fmt.Errorf("panic: %v", v))
 	}
 }
 
@@ -88,18 +88,20 @@ func (c *correction) applyTo(answer []byte) []byte {
 	return answer
 }
 
-// noteKind notes the error code that stands for a kind of error. Since
-// 2026-07-28 the protocol has no own code for "not found".
+// noteKind stores the error code of a kind of error in the exchange. Since 2026-07-28 the protocol has no code of its
+// own for "not found".
 func noteKind(ctx context.Context, kind robotmem.Kind) {
 	c := &exchangeOf(ctx).correction
-
 	modern := mcp.IsModernProtocol(server.RequestProtocolVersion(ctx))
+
 	switch {
 	case kind == robotmem.NotFound && !modern:
 		c.code = mcp.RESOURCE_NOT_FOUND
 	case kind == robotmem.NotFound, kind == robotmem.Invalid, kind == robotmem.TooLarge:
 		c.code = mcp.INVALID_PARAMS
 	}
+
+	// The older protocol answers 200 even to an error.
 	if modern && c.code != 0 {
 		c.status = http.StatusBadRequest
 	}
@@ -109,6 +111,8 @@ func noteKind(ctx context.Context, kind robotmem.Kind) {
 func (s *Server) handleMessage(ctx context.Context, m message, to notifier) mcp.JSONRPCMessage {
 	x := &exchange{arguments: m.arguments, notifier: to}
 	answer := s.mcp.HandleMessage(x.in(ctx), m.envelope)
+
+	// The library reads a long number as a float64, so its answer may have another id than the request.
 	id, exact := exactID(m.envelope)
 
 	switch a := answer.(type) {

@@ -39,9 +39,10 @@ func (s *Server) handler(more ...server.StreamableHTTPOption) http.Handler {
 	}, more...)...)
 
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Only POST carries messages. A DELETE ends a session, which must be one of the caller.
 		if r.Method != http.MethodPost {
 			if len(more) == 0 && r.Header.Get(server.HeaderKeySessionID) != "" {
-				if r = r.WithContext(r.Context()); !s.owns(w, r) {
+				if r = r.WithContext(r.Context()); !s.enterSession(w, r) {
 					return
 				}
 			}
@@ -57,41 +58,49 @@ func (s *Server) handler(more ...server.StreamableHTTPOption) http.Handler {
 
 		m, ok := openMessage(body)
 		if !ok {
-			refuse(w, s.tooWide(nil))
+			refuse(w, s.envelopeTooLarge(nil))
 			return
 		}
 
-		// A copy, because inSession changes the header.
+		// Copy the request, because assignSession changes its header.
 		r = r.WithContext(r.Context())
-		if len(more) == 0 && !s.inSession(w, r, m.envelope) {
+		if len(more) == 0 && !s.assignSession(w, r, m.envelope) {
 			return
 		}
 
 		x := &exchange{arguments: m.arguments}
-		out := &reply{ResponseWriter: w, correction: &x.correction, streams: strings.Contains(r.Header.Get("Accept"), eventStream)}
+		out := &reply{
+			ResponseWriter: w,
+			correction:     &x.correction,
+			streams:        strings.Contains(r.Header.Get("Accept"), eventStream),
+		}
 		defer out.close()
+
 		x.notifier = out
 		r = r.WithContext(x.in(r.Context()))
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(m.envelope)), int64(len(m.envelope))
+
+		// The library sees only the envelope. The arguments of the call are in the exchange.
+		r.Body = io.NopCloser(bytes.NewReader(m.envelope))
+		r.ContentLength = int64(len(m.envelope))
 		h.ServeHTTP(out, r)
 	})
 }
 
-// inSession gives a message without a session its own session id. The library finds the call that
+// assignSession gives a message without a session its own session id. The library finds the call that
 // a notifications/cancelled means by session and request id, and clients count their requests
-// from 1: without the session id, a message could cancel the call of another client. inSession
+// from 1: without the session id, a message could cancel the call of another client. assignSession
 // returns false if it has answered the message.
-func (s *Server) inSession(w http.ResponseWriter, r *http.Request, body []byte) bool {
+func (s *Server) assignSession(w http.ResponseWriter, r *http.Request, body []byte) bool {
 	var head struct {
 		Method mcp.MCPMethod `json:"method"`
 	}
-	// The library refuses a body of another form.
+	// The method stays empty for a body of another form, which the library refuses.
 	_ = json.Unmarshal(body, &head)
 
 	modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion))
 	switch {
 	case modern && head.Method == mcp.MethodNotificationCancelled:
-		// Without sessions it names no call. A client closes the request instead.
+		// This protocol has no sessions, so the message names no call. A client closes the request instead.
 		w.WriteHeader(http.StatusAccepted)
 		return false
 	case !modern && head.Method == mcp.MethodInitialize:
@@ -102,20 +111,20 @@ func (s *Server) inSession(w http.ResponseWriter, r *http.Request, body []byte) 
 		r.Header = r.Header.Clone()
 		r.Header.Set(server.HeaderKeySessionID, rand.Text())
 	case !modern:
-		return s.owns(w, r)
+		return s.enterSession(w, r)
 	}
 
 	return true
 }
 
-// knownSessions is how many sessions have a known owner. One that is forgotten, or that another process has
-// opened, is nobody's: whoever names it has a session of that name for itself.
+// knownSessions is how many sessions have a known owner. A session that is forgotten, or that another process has
+// opened, has none: each caller that names it has a session of that name for itself.
 const knownSessions = 10_000
 
-// owns lets a message into a session of its own caller only, and answers 404 to others, as to a session
+// enterSession lets a message into a session of its own caller only, and answers 404 to others, as to a session
 // that does not exist. The library gets a name that depends on the caller too, so that no caller meets the
 // calls of another one in a session without a known owner either.
-func (s *Server) owns(w http.ResponseWriter, r *http.Request) bool {
+func (s *Server) enterSession(w http.ResponseWriter, r *http.Request) bool {
 	id, key := r.Header.Get(server.HeaderKeySessionID), callerKey(r.Context())
 	if owner, known := s.opened.Get(id); known && subtle.ConstantTimeCompare(owner[:], key[:]) == 0 {
 		http.Error(w, "there is no such session; initialize one", http.StatusNotFound)
@@ -128,23 +137,30 @@ func (s *Server) owns(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// callerKey tells callers apart: by the token, or where there is none, not at all.
+// callerKey returns a key that differs for callers with different tokens. All callers without a token have the same
+// key.
 func callerKey(ctx context.Context) [sha256.Size]byte {
 	c := robotmem.CallerOf(ctx)
-	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q %t", c.Tenant, c.Who, c.Role, c.Robot, c.Collections, c.ReadOnly))
+
+	// %q keeps the boundaries between the texts, so that no two callers give the same bytes.
+	key := fmt.Appendf(nil, "%q %q %q %q %q %t", c.Tenant, c.Who, c.Role, c.Robot, c.Collections, c.ReadOnly)
+
+	return sha256.Sum256(key)
 }
 
 // body reads the body up to the limit, which the library does not have. It
 // returns false if it has answered the request.
 func (s *Server) body(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
 	limit := int64(s.maxMessage)
+
+	// Package web has read the body already. A copy would double the memory that a large message takes.
 	if held, ok := r.Body.(interface{ Bytes() []byte }); ok && r.ContentLength <= limit {
-		// Package web has read it.
 		return held.Bytes(), true
 	}
+
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if errors.As(err, new(*http.MaxBytesError)) {
-		refuse(w, s.tooLong())
+		refuse(w, s.messageTooLong())
 	}
 
 	return body, err == nil
@@ -162,10 +178,10 @@ func refuse(w http.ResponseWriter, answer mcp.JSONRPCError) {
 
 const eventStream = "text/event-stream"
 
-// reply is the response to one message: a JSON document, or from the first notification on a
-// stream of events whose last event is the result. The library would send notifications from
-// another goroutine: the last of them would be lost or come after the result, when the call ends
-// at that moment. The body of an answer with a correction is held back until close.
+// reply writes the response to one message. The response is a JSON document. From the first
+// notification on, it is a stream of events whose last event is the result. The library would send
+// notifications from another goroutine: when the call ends at that moment, the last of them would be
+// lost or come after the result. The body of an answer with a correction is held back until close.
 type reply struct {
 	http.ResponseWriter
 	correction *correction
@@ -183,13 +199,17 @@ type reply struct {
 func (r *reply) notify(n mcp.JSONRPCNotification) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
+	// A notification cannot follow a JSON document that has begun.
 	if !r.streams || r.ended || r.begun && !r.events && !r.raw {
 		return
 	}
+
 	data, err := robotmem.EncodeJSON(n)
 	if err != nil {
 		return
 	}
+
 	if !r.begun {
 		r.Header().Set("Content-Type", eventStream)
 		r.Header().Set("Cache-Control", "no-cache")
@@ -243,6 +263,7 @@ func (r *reply) close() {
 	if len(body) == 0 {
 		return
 	}
+
 	if !r.correction.isEmpty() {
 		body = r.correction.applyTo(body)
 	}

@@ -40,11 +40,17 @@ func openMessage(data []byte) (m message, ok bool) {
 		} `json:"params"`
 		Rest jsontext.Value `json:",embed"`
 	}
-	err := jsonv2.Unmarshal(data, &call, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
+	// The operation refuses these itself, with an error that names the field.
+	lenient := jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	err := jsonv2.Unmarshal(data, &call, lenient)
+
+	// Only an operation decodes its arguments from the exchange, so those of any other method stay in the message.
 	arguments := call.Params.Arguments
-	if err == nil && call.Method == string(mcp.MethodToolsCall) && arguments != nil && robotmem.OpByName(call.Params.Name) != nil && len(data)-len(arguments) <= maxEnvelope {
+	isCall := err == nil && call.Method == string(mcp.MethodToolsCall) && arguments != nil
+	if isCall && robotmem.OpByName(call.Params.Name) != nil && len(data)-len(arguments) <= maxEnvelope {
 		call.Params.Arguments = nil
-		if envelope, err := jsonv2.Marshal(&call, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err == nil {
+		if envelope, err := jsonv2.Marshal(&call, lenient); err == nil {
 			m = message{envelope, json.RawMessage(arguments)}
 		}
 	}
@@ -52,7 +58,7 @@ func openMessage(data []byte) (m message, ok bool) {
 	return m, len(m.envelope) <= maxEnvelope
 }
 
-// exchange is what the handler of a message needs beside the library's request.
+// exchange holds what the handler of a message needs beside the library's request.
 type exchange struct {
 	arguments  json.RawMessage // nil if they are in the request
 	notifier   notifier        // nil without one
@@ -76,19 +82,24 @@ func exchangeOf(ctx context.Context) *exchange {
 // maxID is the largest id in bytes that the answer to a refused message repeats.
 const maxID = 256
 
-// tooLong is the answer to a message over the limit, which is not read for its id.
-func (s *Server) tooLong() mcp.JSONRPCError {
-	return tooLarge(nil, "%d bytes; save large payloads over HTTP (POST /api/perceptions), or give save_perception a path", s.maxMessage)
+// messageTooLong returns the answer to a message over the limit, which is not read for its id.
+func (s *Server) messageTooLong() mcp.JSONRPCError {
+	return tooLarge(nil, "%d bytes; save large payloads over HTTP (POST /api/perceptions), "+
+		"or give save_perception a path", s.maxMessage)
 }
 
-// tooWide is the answer to a message that is too large without the arguments of a call.
-func (s *Server) tooWide(id json.RawMessage) mcp.JSONRPCError {
-	return tooLarge(id, "%d bytes without the arguments of a tool call; send large values as arguments of tools/call", maxEnvelope)
+// envelopeTooLarge returns the answer to a message that is too large without the arguments of a call.
+func (s *Server) envelopeTooLarge(id json.RawMessage) mcp.JSONRPCError {
+	return tooLarge(id, "%d bytes without the arguments of a tool call; "+
+		"send large values as arguments of tools/call", maxEnvelope)
 }
 
 func tooLarge(id json.RawMessage, format string, limit int) mcp.JSONRPCError {
 	if len(id) > maxID {
 		id = nil
 	}
-	return mcp.NewJSONRPCError(mcp.NewRequestId(id), mcp.INVALID_REQUEST, fmt.Sprintf("the message is over "+format, limit), nil)
+
+	text := fmt.Sprintf("the message is over "+format, limit)
+
+	return mcp.NewJSONRPCError(mcp.NewRequestId(id), mcp.INVALID_REQUEST, text, nil)
 }

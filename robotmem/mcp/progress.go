@@ -21,7 +21,10 @@ func withProgress(ctx context.Context, meta *mcp.Meta) (_ context.Context, done 
 		return ctx, func() {}
 	}
 
-	unsent, sent := make(chan map[string]any, maxUnsent), make(chan struct{})
+	unsent := make(chan map[string]any, maxUnsent)
+	sent := make(chan struct{})
+
+	// nil ends the loop. Closing the channel instead would make a late report panic.
 	go func() {
 		defer close(sent)
 
@@ -29,6 +32,7 @@ func withProgress(ctx context.Context, meta *mcp.Meta) (_ context.Context, done 
 			notify(ctx, mcp.MethodNotificationProgress, params)
 		}
 	}()
+
 	count := 0
 	report := func(r progress.Report) {
 		count++
@@ -38,7 +42,7 @@ func withProgress(ctx context.Context, meta *mcp.Meta) (_ context.Context, done 
 		}
 	}
 
-	// A later report stays unsent.
+	// A report after done stays in the channel and is not sent.
 	return progress.With(ctx, report), func() { unsent <- nil; <-sent }
 }
 

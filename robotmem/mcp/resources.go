@@ -28,10 +28,21 @@ const (
 // addResources offers whole memories and episodes, and the bytes and pictures of perceptions.
 // Perceptions have no common media type, so their templates name none.
 func (s *Server) addResources() {
-	s.addResource(memoryTemplate, mediaJSON, "memory", "A memory", "One whole memory, whatever its status: text, context, tags, confidence and provenance as in the answer of get, but never shortened. The id is a memory_id.", byID(s.readMemory))
-	s.addResource(sessionTemplate, mediaJSON, "session", "An episode", "One episode: its context, outcome and summary, the memories that were recalled for it, and which of them helped. The id is a session_id.", s.readSession)
-	s.addResource(dataTemplate, "", "perception data", "Bytes of a perception", "The saved bytes of a perception. The id is the memory_id of a perception.", byID(s.readData))
-	s.addResource(previewTemplate, "", "perception preview", "Picture of a perception", "A thumbnail, a plot, a spectrogram or a view from above, at most width pixels wide and height pixels high, 16 to 4,096 each. The id is the memory_id of a perception.", byID(s.readPreview))
+	s.addResource(memoryTemplate, mediaJSON, "memory", "A memory",
+		"One whole memory, whatever its status: text, context, tags, confidence and provenance "+
+			"as in the answer of get, but never shortened. The id is a memory_id.",
+		byID(s.readMemory))
+	s.addResource(sessionTemplate, mediaJSON, "session", "An episode",
+		"One episode: its context, outcome and summary, the memories that were recalled for it, "+
+			"and which of them helped. The id is a session_id.",
+		s.readSession)
+	s.addResource(dataTemplate, "", "perception data", "Bytes of a perception",
+		"The saved bytes of a perception. The id is the memory_id of a perception.",
+		byID(s.readData))
+	s.addResource(previewTemplate, "", "perception preview", "Picture of a perception",
+		"A thumbnail, a plot, a spectrogram or a view from above, at most width pixels wide and "+
+			"height pixels high, 16 to 4,096 each. The id is the memory_id of a perception.",
+		byID(s.readPreview))
 }
 
 // reader returns the media type and the bytes of a resource.
@@ -44,14 +55,14 @@ func (s *Server) addResource(template, mediaType, name, title, doc string, read 
 	}
 	s.mcp.AddResourceTemplate(mcp.NewResourceTemplate(template, name, options...),
 		func(ctx context.Context, req mcp.ReadResourceRequest) (_ []mcp.ResourceContents, err error) {
-			defer s.recovered(ctx, &err)
+			defer s.recoverPanic(ctx, &err)
 			uri, err := url.Parse(req.Params.URI)
 			if err != nil {
-				return nil, s.shown(ctx, notFound(req.Params.URI))
+				return nil, s.publicError(ctx, notFound(req.Params.URI))
 			}
 			mediaType, data, err := read(ctx, uri)
 			if err != nil {
-				return nil, s.shown(ctx, err)
+				return nil, s.publicError(ctx, err)
 			}
 
 			return []mcp.ResourceContents{contents(req.Params.URI, mediaType, data)}, nil
@@ -82,7 +93,7 @@ func (s *Server) readSession(ctx context.Context, uri *url.URL) (string, []byte,
 	return document(s.svc.Session(ctx, &robotmem.SessionRequest{SessionID: id}))
 }
 
-// document is a response as a resource.
+// document returns a response as the JSON of a resource.
 func document[T any](response *T, err error) (string, []byte, error) {
 	if err != nil {
 		return "", nil, err
@@ -118,15 +129,20 @@ func (s *Server) readPreview(ctx context.Context, id int64, query url.Values) (s
 // contents returns text as text if it is valid UTF-8, because JSON would change
 // other bytes, and everything else as base64.
 func contents(uri, mediaType string, data []byte) mcp.ResourceContents {
-	readable := strings.HasPrefix(mediaType, "text/") || mediaType == "image/svg+xml" || strings.HasPrefix(mediaType, mediaJSON)
+	readable := strings.HasPrefix(mediaType, "text/") ||
+		mediaType == "image/svg+xml" ||
+		strings.HasPrefix(mediaType, mediaJSON)
 	if readable && utf8.Valid(data) {
 		return mcp.TextResourceContents{URI: uri, MIMEType: mediaType, Text: string(data)}
 	}
+
 	return mcp.BlobResourceContents{URI: uri, MIMEType: mediaType, Blob: base64.StdEncoding.EncodeToString(data)}
 }
 
 func notFound(uri string) error {
-	return &robotmem.Error{Op: "resources/read", Kind: robotmem.NotFound, Err: fmt.Errorf("%s is not a resource of this memory; a memory is %s, a perception %s", uri, memoryTemplate, dataTemplate)}
+	err := fmt.Errorf("%s is not a resource of this memory; a memory is %s, a perception %s",
+		uri, memoryTemplate, dataTemplate)
+	return &robotmem.Error{Op: "resources/read", Kind: robotmem.NotFound, Err: err}
 }
 
 // maxListed is how many memories, and how many episodes, resources/list offers to
@@ -136,13 +152,13 @@ const maxListed = 20
 // listRecent adds the newest memories and episodes to a list. It logs an error and
 // leaves entries out, because the templates reach everything.
 func (s *Server) listRecent(ctx context.Context, _ any, req *mcp.ListResourcesRequest, res *mcp.ListResourcesResult) {
+	// The newest entries belong to the first page only.
 	if req.Params.Cursor != "" {
-		// The first page has them.
 		return
 	}
 
 	var err error
-	defer s.recovered(ctx, &err)
+	defer s.recoverPanic(ctx, &err)
 	sessions, serr := s.svc.Sessions(ctx, &robotmem.SessionsRequest{Limit: maxListed})
 	memories, merr := s.svc.List(ctx, &robotmem.ListRequest{Limit: maxListed})
 	if err := errors.Join(serr, merr); err != nil {
@@ -157,9 +173,11 @@ func (s *Server) listRecent(ctx context.Context, _ any, req *mcp.ListResourcesRe
 	}
 
 	for _, m := range memories.Memories {
+		observed := m.ObservedAt.UTC().Format(timeToMinute)
+		description := fmt.Sprintf("%s, %s, in %s, %s", m.Type, m.Category, m.Collection, observed)
 		res.Resources = append(res.Resources, mcp.NewResource(memoryURI(m.MemoryID), fmt.Sprintf("memory %d", m.MemoryID),
 			mcp.WithResourceTitle(robotmem.Clip(oneLine(m.Summary), 80)),
-			mcp.WithResourceDescription(fmt.Sprintf("%s, %s, in %s, %s", m.Type, m.Category, m.Collection, m.ObservedAt.UTC().Format(timeToMinute))), mcp.WithMIMEType(mediaJSON)))
+			mcp.WithResourceDescription(description), mcp.WithMIMEType(mediaJSON)))
 	}
 }
 

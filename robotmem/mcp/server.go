@@ -70,8 +70,12 @@ func newServer(svc robotmem.Service, opts Options, more ...server.ServerOption) 
 	}
 	// Fails only for a size below 1.
 	s.opened, _ = lru.New[string, [sha256.Size]byte](knownSessions)
+
+	// The library lists only registered resources. A hook adds the newest ones, because registering each memory would
+	// keep a second list of all of them.
 	hooks := &server.Hooks{}
 	hooks.AddAfterListResources(s.listRecent)
+
 	s.mcp = server.NewMCPServer("robotmem", cmp.Or(opts.Version, "dev"), append([]server.ServerOption{
 		server.WithTitle("robotmem"),
 		server.WithInstructions(instructions),
@@ -124,6 +128,7 @@ func withCaller(ctx context.Context, meta *mcp.Meta) context.Context {
 	if session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok {
 		client = session.GetClientInfo()
 	}
+	// The name in the request is newer than the one of the session, and a stateless client has only this one.
 	if info := meta.ClientInfo(); info != nil {
 		client = *info
 	}
@@ -134,18 +139,18 @@ func withCaller(ctx context.Context, meta *mcp.Meta) context.Context {
 	return robotmem.WithCaller(ctx, caller)
 }
 
-// compactly recalls in compact form unless the request asks for another one.
-type compactly struct{ robotmem.Service }
+// compactService recalls in compact form unless the request asks for another one.
+type compactService struct{ robotmem.Service }
 
 // LocalNow implements robotmem.Zoned: "yesterday" counts from the clock of the node.
-func (c compactly) LocalNow() time.Time {
+func (c compactService) LocalNow() time.Time {
 	if z, ok := c.Service.(robotmem.Zoned); ok {
 		return z.LocalNow()
 	}
 	return time.Now()
 }
 
-func (c compactly) Recall(ctx context.Context, r *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
+func (c compactService) Recall(ctx context.Context, r *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
 	q := *r
 	q.Detail = cmp.Or(q.Detail, robotmem.DetailCompact)
 	return c.Service.Recall(ctx, &q)
@@ -158,33 +163,38 @@ func schema(s map[string]any) json.RawMessage {
 
 func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (res *mcp.CallToolResult, err error) {
+		// A panic would end the process, and with it the memory of every other client.
 		defer func() {
 			if v := recover(); v != nil {
 				s.log.Error("panic in a tool", "op", op.Name, "panic", v, "stack", string(debug.Stack()))
 				res, err = s.errorResult(op, fmt.Errorf("panic: %v", v)), nil
 			}
 		}()
+
 		ctx, done := withProgress(ctx, req.Params.Meta)
 		defer done()
+
+		// Over stdio and HTTP the arguments were cut out of the message, so the library does not have them.
 		arguments := exchangeOf(ctx).arguments
 		if arguments == nil {
 			arguments = req.Params.RawArguments
 		}
 
-		out, err := op.Call(withCaller(ctx, req.Params.Meta), compactly{s.svc}, arguments)
+		out, err := op.Call(withCaller(ctx, req.Params.Meta), compactService{s.svc}, arguments)
 		if err != nil {
 			return s.errorResult(op, err), nil
 		}
 
 		var data []byte
 
+		// Only these answers can be long or hold texts that need a fence.
 		switch r := out.(type) {
 		case *robotmem.RecallResponse:
 			data, err = shorten(r)
 		case *robotmem.Memory:
 			data, err = encode(shortenMemory(r))
 		case *robotmem.StartSessionResponse:
-			data, err = encode(fenced(r))
+			data, err = encode(fenceBriefing(r))
 		case *admin.PreviewResponse:
 			return s.picture(r), nil
 		default:
@@ -195,6 +205,7 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 			return s.errorResult(op, err), nil
 		}
 
+		// Clients read the text or the structured content, so the answer is in both.
 		return &mcp.CallToolResult{
 			Content:              append([]mcp.Content{mcp.NewTextContent(string(data))}, s.links(out)...),
 			RawStructuredContent: data,

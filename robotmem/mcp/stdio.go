@@ -39,8 +39,8 @@ const (
 	grace = 10 * time.Second
 )
 
-// errWithdrawn is the cause of a call that the client has cancelled.
-var errWithdrawn = errors.New("cancelled by the client")
+// errCancelledByClient is the cause of a call that the client has cancelled.
+var errCancelledByClient = errors.New("cancelled by the client")
 
 // ServeStdio answers the JSON-RPC messages of in, one a line, on out. It returns
 // when in has ended, or ctx is done, and every accepted call is answered. After
@@ -48,6 +48,8 @@ var errWithdrawn = errors.New("cancelled by the client")
 // read from in blocks, ServeStdio returns without waiting for that read.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	session := server.NewInProcessSession("stdio", nil)
+
+	// Calls do not end with ctx: what was accepted is finished, for at most the grace period.
 	work, cancel := context.WithCancel(s.mcp.WithContext(context.WithoutCancel(ctx), session))
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
@@ -56,14 +58,17 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	w := &messageWriter{out: out, notifications: session.ClientNotifications()}
 	c := &connection{
 		server: s, writer: w, calls: make(chan func(), maxQueuedCalls),
-		room: semaphore.NewWeighted(s.maxQueued),
+		queueBytes: semaphore.NewWeighted(s.maxQueued),
 	}
+
+	// The buffer lets the reader end even if nobody waits for it: a read from a terminal cannot be interrupted.
 	read := make(chan error, 1)
 
 	go func() {
 		lines := &lineReader{in: bufio.NewReaderSize(in, 64<<10), limit: s.maxMessage}
 		read <- c.readMessages(ctx, work, lines)
 	}()
+
 	c.runCalls(ctx)
 
 	var err error
@@ -72,8 +77,8 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	case <-ctx.Done():
 	}
 
+	// Ending with ctx is no failure, and the reader may have ended with it too.
 	if ctx.Err() != nil {
-		// The reader may end with ctx too.
 		err = nil
 	}
 
@@ -87,18 +92,18 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	return nil
 }
 
-// connection is the state of one ServeStdio.
+// connection holds the state of one ServeStdio.
 type connection struct {
-	server *Server
-	writer *messageWriter
-	calls  chan func() // waiting requests to the memory; closed at the end of the input
-	room   *semaphore.Weighted
+	server     *Server
+	writer     *messageWriter
+	calls      chan func() // waiting requests to the memory; closed at the end of the input
+	queueBytes *semaphore.Weighted
 	// cancels has a context.CancelCauseFunc for each queued and running call, by request id.
 	cancels sync.Map
 }
 
-// queued are the requests that run in the order in which they came.
-var queued = map[mcp.MCPMethod]bool{
+// queuedMethods names the requests that run in the order in which they came.
+var queuedMethods = map[mcp.MCPMethod]bool{
 	mcp.MethodToolsCall:          true,
 	mcp.MethodResourcesList:      true,
 	mcp.MethodResourcesRead:      true,
@@ -118,7 +123,7 @@ func (c *connection) readMessages(ctx, work context.Context, lines *lineReader) 
 			return nil
 		}
 		if err == errTooLong {
-			c.writer.write(c.server.tooLong())
+			c.writer.write(c.server.messageTooLong())
 			continue
 		}
 		if err != nil {
@@ -133,46 +138,53 @@ func (c *connection) readMessages(ctx, work context.Context, lines *lineReader) 
 			} `json:"params"`
 		}
 		m, ok := openMessage(line)
-
 		err = json.Unmarshal(m.envelope, &head)
+
 		switch {
 		case !ok:
-			c.writer.write(c.server.tooWide(head.ID))
-		case err == nil && queued[head.Method] && len(head.ID) > 0:
+			c.writer.write(c.server.envelopeTooLarge(head.ID))
+		case err == nil && queuedMethods[head.Method] && len(head.ID) > 0:
+			// queue fails only when ctx is done.
 			if c.queue(ctx, work, string(head.ID), m) != nil {
-				return nil // ctx is done
+				return nil
 			}
 		case err == nil && head.Method == mcp.MethodNotificationCancelled:
-			c.withdraw(string(head.Params.RequestID))
+			c.cancelCall(string(head.Params.RequestID))
 		default:
+			// This includes messages that cannot be read: the library has the errors for them.
 			c.writer.write(c.server.handleMessage(work, m, c.writer))
 		}
 	}
 }
 
-// queue waits until there is room for a call. It fails if ctx is done before.
+// queue waits until there is room for a call and appends it to the queue. It fails if ctx is done before.
 func (c *connection) queue(ctx, work context.Context, id string, m message) error {
-	// A larger call waits for an empty queue.
+	// Acquire would fail for a call that is larger than the whole queue. It waits for an empty queue instead.
 	size := min(int64(len(m.envelope)+len(m.arguments)), c.server.maxQueued)
-	if err := c.room.Acquire(ctx, size); err != nil {
+	if err := c.queueBytes.Acquire(ctx, size); err != nil {
 		return err
 	}
 
+	// The call can be cancelled from here on, while it still waits.
 	work, cancel := context.WithCancelCause(work)
 	c.cancels.Store(id, cancel)
 
 	call := func() {
-		c.room.Release(size)
+		c.queueBytes.Release(size)
 		defer cancel(nil)
 		defer c.cancels.Delete(id)
-		if context.Cause(work) == errWithdrawn {
+
+		if context.Cause(work) == errCancelledByClient {
 			return
 		}
+
+		// The protocol forbids an answer to a cancelled request.
 		answer := c.server.handleMessage(work, m, c.writer)
-		if context.Cause(work) != errWithdrawn {
+		if context.Cause(work) != errCancelledByClient {
 			c.writer.write(answer)
 		}
 	}
+
 	select {
 	case c.calls <- call:
 		return nil
@@ -181,11 +193,11 @@ func (c *connection) queue(ctx, work context.Context, id string, m message) erro
 	}
 }
 
-// withdraw cancels the call with that id. A waiting call then never runs, and a
+// cancelCall cancels the call with that id. A waiting call then never runs, and a
 // running call gets no answer.
-func (c *connection) withdraw(id string) {
+func (c *connection) cancelCall(id string) {
 	if cancel, ok := c.cancels.Load(id); ok {
-		cancel.(context.CancelCauseFunc)(errWithdrawn)
+		cancel.(context.CancelCauseFunc)(errCancelledByClient)
 	}
 }
 
@@ -290,7 +302,7 @@ func (r *lineReader) line() ([]byte, error) {
 			return nil, r.skip(err)
 		}
 		if len(line)+len(part) > cap(line) {
-			// Append alone copies a long line five times.
+			// Doubling the capacity copies a long line fewer times: append alone would copy it five times.
 			line = slices.Grow(line, cap(line)+len(part))
 		}
 		line = append(line, part...)
@@ -300,7 +312,7 @@ func (r *lineReader) line() ([]byte, error) {
 	}
 }
 
-// skip reads the rest of a line over the limit. err is that of the last read.
+// skip reads the rest of a line over the limit. err is the error of the last read.
 func (r *lineReader) skip(err error) error {
 	for err == bufio.ErrBufferFull {
 		_, err = r.in.ReadSlice('\n')
