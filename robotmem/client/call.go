@@ -56,9 +56,10 @@ func answer[Out any](c *Client, op *robotmem.Op, req *http.Request) (*Out, error
 
 	defer res.Body.Close()
 
+	// An older node ignores the request for events and answers JSON.
 	var body []byte
 	if mediaType(res) == eventStream {
-		if body, err = c.follow(op, res, progress.Of(req.Context()).Set); err != nil {
+		if body, err = c.readEvents(op, res, progress.Of(req.Context()).Set); err != nil {
 			return nil, err
 		}
 	} else if body, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer)); err != nil {
@@ -70,9 +71,11 @@ func answer[Out any](c *Client, op *robotmem.Op, req *http.Request) (*Out, error
 	}
 
 	out := new(Out)
-	dec := json.NewDecoder(bytes.NewReader(body))
+
 	// Numbers in a context keep their spelling.
+	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
+
 	if err := dec.Decode(out); err != nil {
 		return nil, c.notANode(op, err)
 	}
@@ -87,13 +90,14 @@ func answer[Out any](c *Client, op *robotmem.Op, req *http.Request) (*Out, error
 // another version, which may lack later ones, is still understood.
 const requiredFields = 2
 
-// missingField returns one of the first fields that every answer of a type has, and that a JSON object lacks;
-// "" for none. Another program, or a proxy, may answer {} to anything, which would look like a success.
+// missingField returns the first of the required fields of an answer that a JSON object lacks, or "". Another program,
+// or a proxy, may answer {} to anything, which would look like a success.
 func missingField(t reflect.Type, object []byte) string {
 	fields := map[string]json.RawMessage{}
 	if json.Unmarshal(object, &fields) != nil {
 		return "object"
 	}
+
 	seen := 0
 
 	for _, f := range reflect.VisibleFields(t) {
@@ -101,6 +105,7 @@ func missingField(t reflect.Type, object []byte) string {
 		if name == "" || name == "-" || strings.Contains(options, "omit") || seen == requiredFields {
 			continue
 		}
+
 		seen++
 		if _, there := fields[name]; !there {
 			return name
@@ -110,12 +115,16 @@ func missingField(t reflect.Type, object []byte) string {
 	return ""
 }
 
-// newRequest returns a request with the headers that all have.
-func (c *Client) newRequest(ctx context.Context, op *robotmem.Op, path string, body io.Reader, accept string) (*http.Request, error) {
+// newRequest returns a request with the headers that all requests have.
+func (c *Client) newRequest(
+	ctx context.Context, op *robotmem.Op, path string, body io.Reader, accept string,
+) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, op.Method(), c.base+path, body)
 	if err != nil {
-		return nil, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Err: fmt.Errorf("the address of the node: %w", err)}
+		err = fmt.Errorf("the address of the node: %w", err)
+		return nil, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Err: err}
 	}
+
 	req.Header.Set("Accept", accept)
 	if c.opts.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.opts.Token)
@@ -139,10 +148,13 @@ func (c *Client) request(ctx context.Context, op *robotmem.Op, in any) (*http.Re
 		if !strings.Contains(path, wildcard) {
 			continue
 		}
+
+		// An empty segment would make the path of another route, such as that of the list.
 		value := text(raw)
 		if value == "" {
 			return nil, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Field: name, Err: errors.New("is required")}
 		}
+
 		path = strings.ReplaceAll(path, wildcard, url.PathEscape(value))
 		delete(fields, name)
 	}
@@ -157,21 +169,22 @@ func (c *Client) request(ctx context.Context, op *robotmem.Op, in any) (*http.Re
 			path += "?" + query.Encode()
 		}
 	} else {
-		data, _ := json.Marshal(fields) // they were JSON
+		data, _ := json.Marshal(fields) // cannot fail: each is JSON already
 		body = bytes.NewReader(data)
 	}
 
 	req, err := c.newRequest(ctx, op, path, body, "application/json")
 	if err == nil && body != nil {
 		req.Header.Set("Content-Type", "application/json")
-		nameCall(req, fields)
+		setIdempotencyKey(req, fields)
 	}
 
 	return req, err
 }
 
-// nameCall tells net/http that a call with a name may be sent again when its connection breaks.
-func nameCall(req *http.Request, fields map[string]json.RawMessage) {
+// setIdempotencyKey sets the header of a call with a request_id. net/http sends such a call again when its connection
+// breaks.
+func setIdempotencyKey(req *http.Request, fields map[string]json.RawMessage) {
 	if id := text(fields["request_id"]); id != "" && !strings.ContainsFunc(id, unicode.IsControl) {
 		req.Header.Set("Idempotency-Key", id)
 	}
@@ -187,20 +200,24 @@ func text(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// unreachable is the error of a request without an answer.
+// unreachable returns the error of a request without an answer.
 func (c *Client) unreachable(op *robotmem.Op, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: fmt.Errorf("stopped waiting for %s: %w", c.base, err)}
+		err = fmt.Errorf("stopped waiting for %s: %w", c.base, err)
+		return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: err}
 	}
 	if redirect := (*outgoing.RedirectError)(nil); errors.As(err, &redirect) {
 		return c.notANode(op, redirect)
 	}
+
 	// The outer error repeats method, address and path.
 	if e := (*url.Error)(nil); errors.As(err, &e) {
 		err = e.Err
 	}
 
-	return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: fmt.Errorf("no answer from %s: %w; is `robotmem web` running there?", c.base, err)}
+	err = fmt.Errorf("no answer from %s: %w; is `robotmem web` running there?", c.base, err)
+
+	return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: err}
 }
 
 // failure returns the error of an answer with an error status.
@@ -210,12 +227,19 @@ func (c *Client) failure(op *robotmem.Op, res *http.Response, body []byte) error
 			return err
 		}
 	}
-	return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: fmt.Errorf("%s answered %s, which is not the answer of a robotmem node; check the address, and proxies between here and the node", c.base, res.Status)}
+
+	err := fmt.Errorf("%s answered %s, which is not the answer of a robotmem node; "+
+		"check the address, and proxies between here and the node", c.base, res.Status)
+
+	return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: err}
 }
 
-// notANode is the error of an answer that a robotmem node would not give.
+// notANode returns the error of an answer that a robotmem node would not give.
 func (c *Client) notANode(op *robotmem.Op, err error) error {
-	return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: fmt.Errorf("%s did not answer as a robotmem node: %w; check the address, and proxies between here and the node", c.base, err)}
+	err = fmt.Errorf("%s did not answer as a robotmem node: %w; "+
+		"check the address, and proxies between here and the node", c.base, err)
+
+	return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: err}
 }
 
 // problem returns the error in a problem document, nil for another document.
@@ -238,15 +262,16 @@ func mediaType(res *http.Response) string {
 	return t
 }
 
-// follow reads an answer with events to its end and returns the response. It reports
-// progress to tell, which may be nil.
-func (c *Client) follow(op *robotmem.Op, res *http.Response, tell func(progress.Report)) ([]byte, error) {
+// readEvents reads an answer with events to its end and returns the response. It reports
+// progress to report, which may be nil.
+func (c *Client) readEvents(op *robotmem.Op, res *http.Response, report func(progress.Report)) ([]byte, error) {
 	events := sse.Read(io.LimitReader(res.Body, maxAnswer), &sse.ReadConfig{MaxEventSize: maxAnswer})
 	for event, err := range events {
 		switch {
 		case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 			return nil, c.unreachable(op, err)
 		case err != nil:
+			// The node has begun the work, and may have finished it.
 			return nil, c.incomplete(op, err)
 		case event.Type == "result":
 			return []byte(event.Data), nil
@@ -255,42 +280,51 @@ func (c *Client) follow(op *robotmem.Op, res *http.Response, tell func(progress.
 				return nil, err
 			}
 			return nil, c.notANode(op, errors.New("its problem document cannot be read"))
-		case event.Type == "progress" && tell != nil:
+		case event.Type == "progress" && report != nil:
 			var p progress.Report
 			if err := json.Unmarshal([]byte(event.Data), &p); err != nil {
 				return nil, c.notANode(op, err)
 			}
-			tell(p)
+			report(p)
 		}
 	}
 
 	return nil, c.incomplete(op, io.ErrUnexpectedEOF)
 }
 
-// incomplete is the error of an answer that ended before its result.
+// incomplete returns the error of an answer that ended before its result.
 func (c *Client) incomplete(op *robotmem.Op, err error) error {
-	return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: fmt.Errorf("the answer of %s ended before its result: %w; check whether the node has done it before you try again", c.base, err)}
+	err = fmt.Errorf("the answer of %s ended before its result: %w; "+
+		"check whether the node has done it before you try again", c.base, err)
+
+	return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: err}
 }
 
 // fieldsOf returns a request as JSON fields.
 func fieldsOf(op *robotmem.Op, in any) (map[string]json.RawMessage, error) {
 	if field := notUTF8(reflect.ValueOf(in).Elem()); field != "" {
-		return nil, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Field: field, Err: errors.New("is not valid UTF-8; store bytes with save_perception")}
+		err := errors.New("is not valid UTF-8; store bytes with save_perception")
+		return nil, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Field: field, Err: err}
 	}
+
 	data, err := json.Marshal(in)
 	if err != nil {
 		return nil, invalid(op, in, err)
 	}
+
 	fields := map[string]json.RawMessage{}
 
 	return fields, json.Unmarshal(data, &fields) // it is an object
 }
 
-// invalid is the error of a request without a JSON form, such as a context with NaN.
+// invalid returns the error of a request without a JSON form, such as a context with NaN.
 // It names the field.
 func invalid(op *robotmem.Op, in any, err error) error {
-	e := &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Err: fmt.Errorf("must be JSON, which has no NaN and no infinite numbers; leave them out: %s", strings.TrimPrefix(err.Error(), "json: "))}
+	err = fmt.Errorf("must be JSON, which has no NaN and no infinite numbers; leave them out: %s",
+		strings.TrimPrefix(err.Error(), "json: "))
+	e := &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Err: err}
 
+	// The encoder's error does not name the field, so each one is encoded alone.
 	v := reflect.ValueOf(in).Elem()
 	for i := range v.NumField() {
 		if !v.Type().Field(i).IsExported() {

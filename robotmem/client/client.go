@@ -14,8 +14,8 @@ import (
 
 // Options configure a Client. The zero value works.
 type Options struct {
-	// HTTP sends the requests, a client of its own if nil. Its CheckRedirect is not used: requests, which hold
-	// a token and what is to be stored, are redirected within the address of the node only.
+	// HTTP sends the requests; http.DefaultClient is copied if it is nil. Its CheckRedirect is not used: a request holds
+	// a token and data to be stored, so it follows redirects only within the address of the node.
 	HTTP *http.Client
 	// Token is sent as a bearer token if it is not empty.
 	Token string
@@ -40,7 +40,7 @@ func New(baseURL string, opts Options) *Client {
 	return &Client{base: strings.TrimRight(baseURL, "/"), opts: opts}
 }
 
-// LocalNow implements robotmem.Zoned. It asks the node; without an answer it is the time here.
+// LocalNow implements robotmem.Zoned. It asks the node. Without an answer it returns the local time of this process.
 func (c *Client) LocalNow() time.Time {
 	res, err := c.Changes(context.Background(), &admin.ChangesRequest{})
 	if err != nil || res.Time.IsZero() {
@@ -73,7 +73,9 @@ func (c *Client) Aggregate(ctx context.Context, r *robotmem.AggregateRequest) (*
 	return call[robotmem.AggregateResponse](ctx, c, "aggregate", r)
 }
 
-func (c *Client) SavePerception(ctx context.Context, r *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
+func (c *Client) SavePerception(
+	ctx context.Context, r *robotmem.SavePerceptionRequest,
+) (*robotmem.SavePerceptionResponse, error) {
 	return call[robotmem.SavePerceptionResponse](ctx, c, "save_perception", r)
 }
 
@@ -93,7 +95,9 @@ func (c *Client) Pin(ctx context.Context, r *admin.PinRequest) (*admin.PinRespon
 	return call[admin.PinResponse](ctx, c, "pin", r)
 }
 
-func (c *Client) StartSession(ctx context.Context, r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
+func (c *Client) StartSession(
+	ctx context.Context, r *robotmem.StartSessionRequest,
+) (*robotmem.StartSessionResponse, error) {
 	return call[robotmem.StartSessionResponse](ctx, c, "start_session", r)
 }
 

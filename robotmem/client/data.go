@@ -31,7 +31,7 @@ func (c *Client) OpenData(ctx context.Context, r *robotmem.MemoryRequest) (*robo
 		return nil, err
 	}
 
-	// The length must be that of the payload.
+	// Content-Length must be the length of the payload, and that of a compressed answer is not.
 	req.Header.Set("Accept-Encoding", "identity")
 	res, err := c.opts.HTTP.Do(req)
 	if err != nil {
@@ -47,20 +47,22 @@ func (c *Client) OpenData(ctx context.Context, r *robotmem.MemoryRequest) (*robo
 		return nil, c.failure(op, res, problem)
 	}
 
+	// The ETag of a payload is its checksum. A proxy that compresses answers makes it weak.
 	d := &robotmem.DataReader{MemoryID: r.MemoryID, MediaType: res.Header.Get("Content-Type"), Bytes: res.ContentLength}
 	d.SHA256 = strings.Trim(strings.TrimPrefix(res.Header.Get("ETag"), "W/"), `"`)
 	if sum, err := hex.DecodeString(d.SHA256); err != nil || len(sum) != sha256.Size || d.Bytes < 0 {
 		return nil, c.notANode(op, errors.New("the answer has no checksum or no length"))
 	}
 
+	// The reader can seek, and the checksum is known only at the end, so the bytes go to a file first.
 	file, err := os.CreateTemp("", "robotmem-payload-*")
 	if err != nil {
-		return nil, unwritten(op, err)
+		return nil, writeError(op, err)
 	}
 
 	d.ReadSeekCloser = download{file}
 	if err := c.fetch(op, res.Body, d, file); err != nil {
-		// The bytes are of no use.
+		// Close removes the file, which is incomplete.
 		_ = d.Close()
 		return nil, err
 	}
@@ -73,7 +75,8 @@ func (c *Client) fetch(op *robotmem.Op, body io.Reader, d *robotmem.DataReader, 
 	hash := sha256.New()
 	n, err := io.Copy(io.MultiWriter(file, hash), body)
 	if err == nil && hex.EncodeToString(hash.Sum(nil)) != d.SHA256 {
-		return &robotmem.Error{Op: op.Name, Kind: robotmem.Corrupt, Err: fmt.Errorf("the bytes of memory %d are not those that were saved; run robotmem doctor on the node", d.MemoryID)}
+		err := fmt.Errorf("the bytes of memory %d are not those that were saved; run robotmem doctor on the node", d.MemoryID)
+		return &robotmem.Error{Op: op.Name, Kind: robotmem.Corrupt, Err: err}
 	}
 	if err == nil {
 		_, err = file.Seek(0, io.SeekStart)
@@ -81,10 +84,13 @@ func (c *Client) fetch(op *robotmem.Op, body io.Reader, d *robotmem.DataReader, 
 
 	switch {
 	case errors.As(err, new(*fs.PathError)):
-		// Of the file; an answer has no path.
-		return unwritten(op, err)
+		// Reading an answer gives no PathError, so this is an error of the file.
+		return writeError(op, err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: fmt.Errorf("the answer of %s ended after %d of %d bytes: %w; run robotmem doctor on the node to check the payload", c.base, n, d.Bytes, err)}
+		// The node ends the answer early if the payload is damaged.
+		err = fmt.Errorf("the answer of %s ended after %d of %d bytes: %w; "+
+			"run robotmem doctor on the node to check the payload", c.base, n, d.Bytes, err)
+		return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: err}
 	case err != nil:
 		return c.unreachable(op, err)
 	}
@@ -92,8 +98,12 @@ func (c *Client) fetch(op *robotmem.Op, body io.Reader, d *robotmem.DataReader, 
 	return nil
 }
 
-func unwritten(op *robotmem.Op, err error) error {
-	return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: fmt.Errorf("the payload could not be written to a temporary file (%w); free space for temporary files, or set TMPDIR", errors.Unwrap(err))}
+func writeError(op *robotmem.Op, err error) error {
+	// The outer error has the path of the file, which means nothing to the caller.
+	err = fmt.Errorf("the payload could not be written to a temporary file (%w); "+
+		"free space for temporary files, or set TMPDIR", errors.Unwrap(err))
+
+	return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: err}
 }
 
 // download is a payload in a temporary file.
@@ -101,7 +111,10 @@ type download struct{ *os.File }
 
 func (d download) Close() error { return errors.Join(d.File.Close(), os.Remove(d.Name())) }
 
-func (c *Client) SavePerceptionFrom(ctx context.Context, r *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
+// SavePerceptionFrom implements robotmem.Streams. The payload streams to the node as the last part of a form.
+func (c *Client) SavePerceptionFrom(
+	ctx context.Context, r *robotmem.SavePerceptionRequest, data io.Reader,
+) (*robotmem.SavePerceptionResponse, error) {
 	op := robotmem.OpByName("save_perception")
 	fields, err := fieldsOf(op, r)
 	if err != nil {
@@ -109,20 +122,25 @@ func (c *Client) SavePerceptionFrom(ctx context.Context, r *robotmem.SavePercept
 	}
 
 	out, in := io.Pipe()
-
 	form := multipart.NewWriter(in)
+
 	go func() { in.CloseWithError(writeForm(form, fields, data)) }()
-	// Ends the goroutine if the node answers before the end.
+
+	// The node may answer before the end of the form. Closing the pipe then ends the goroutine.
 	defer out.Close()
+
 	req, err := c.newRequest(ctx, op, op.Path(), out, "application/json")
 	if err != nil {
 		return nil, err
 	}
 
 	req.Header.Set("Content-Type", form.FormDataContentType())
+
+	// net/http passes on the error of the body. An error of the caller's reader is not one of the node.
 	res, err := answer[robotmem.SavePerceptionResponse](c, op, req)
-	if unread := (*unreadError)(nil); errors.As(err, &unread) {
-		return nil, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Field: "data", Err: fmt.Errorf("could not be read to its end (%w); nothing was stored", unread.error)}
+	if failed := (*unreadError)(nil); errors.As(err, &failed) {
+		err := fmt.Errorf("could not be read to its end (%w); nothing was stored", failed.error)
+		return nil, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Field: "data", Err: err}
 	}
 
 	return res, err
@@ -148,7 +166,7 @@ func writeForm(form *multipart.Writer, fields map[string]json.RawMessage, data i
 	}
 
 	if _, err := io.Copy(part, data); errors.Is(err, io.ErrClosedPipe) {
-		// Of the request, which the node has answered, or of data.
+		// The node has answered already and the pipe is closed. data itself may also be a closed pipe.
 		return err
 	} else if err != nil {
 		return &unreadError{err}
