@@ -122,6 +122,8 @@ func makeBackup(ctx context.Context, e *local.Node, o Options) (*Report, error) 
 	}
 
 	defer unlock()
+
+	// Sweeping needs the lock: another backup of this memory may be writing its temporary folder.
 	past, err := List(dir)
 	if err == nil {
 		err = sweepBackups(ctx, e, dir)
@@ -131,15 +133,20 @@ func makeBackup(ctx context.Context, e *local.Node, o Options) (*Report, error) 
 	}
 
 	b := &job{e: e, dir: dir, past: past, held: map[[sha256.Size]byte]bool{}, started: time.Now()}
-	b.report.File, b.report.Version, b.report.Removed = filepath.Base(e.Store.Path()), o.Version, []string{}
+	b.report.File = filepath.Base(e.Store.Path())
+	b.report.Version = o.Version
+	b.report.Removed = []string{}
+
 	if b.report.FileID, err = e.Store.FileID(ctx); err != nil {
 		return nil, err
 	}
 
 	b.ours = b.ofThisMemory()
+
+	// The age is checked under the lock, because another node on this file may just have made the backup.
 	if o.every > 0 {
 		for _, newest := range b.ours[max(0, len(b.ours)-1):] {
-			// It is in the future if the clock was set back.
+			// Abs: the newest backup is in the future if the clock was set back.
 			if e.Now().Sub(newest.CreatedAt).Abs() < o.every {
 				return &Report{Backup: newest}, nil
 			}
@@ -148,12 +155,13 @@ func makeBackup(ctx context.Context, e *local.Node, o Options) (*Report, error) 
 
 	b.number()
 	if err := b.make(ctx); err != nil {
-		err = advise(robotmem.Wrap("backup", err), "", "; no backup was made, earlier ones are kept; run robotmem doctor --deep, which names the remedy")
+		err = advise(robotmem.Wrap("backup", err), "", "; no backup was made, earlier ones are kept; "+
+			"run robotmem doctor --deep, which names the remedy")
 		return nil, errors.Join(err, os.RemoveAll(b.temp()))
 	}
 
+	// The backup itself has succeeded, so an error of removing older ones does not fail it.
 	b.report.Removed, err = b.rotate(ctx, o.Keep)
-	// The backup itself has succeeded.
 	if err != nil {
 		e.Log.Warn("older backups stay", "err", err)
 	}
@@ -161,7 +169,7 @@ func makeBackup(ctx context.Context, e *local.Node, o Options) (*Report, error) 
 	return &b.report, nil
 }
 
-// job is the state of a running backup.
+// job holds the state of a running backup.
 type job struct {
 	e       *local.Node
 	dir     string
@@ -202,8 +210,9 @@ func (b *job) make(ctx context.Context) (err error) {
 	if err := os.Mkdir(b.temp(), 0o700); err != nil {
 		return backupDisk(err)
 	}
-	// Without the note an interrupted backup would stay. A disk that does not take it does not take the copy
-	// either, which says how much space is needed.
+
+	// Without the note an interrupted backup would stay. The error is ignored: on a full disk the copy fails too, and
+	// its error says how much space is needed.
 	_ = os.WriteFile(filepath.Join(b.temp(), backupOwner), []byte(b.report.FileID+"\n"), 0o600)
 
 	source, err := openCopy(ctx, b.e.Store.Path())
@@ -214,6 +223,7 @@ func (b *job) make(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, source.Close()) }()
 	source.SetInterrupt(ctx)
 
+	// A payload may be evicted after the file was copied. The file is then copied again, without it.
 	whole := false
 	for round := 0; !whole && err == nil && round < copyRounds; round++ {
 		if err = b.copyFile(ctx, source); err == nil {
@@ -225,8 +235,10 @@ func (b *job) make(ctx context.Context) (err error) {
 		return err
 	}
 	if !whole {
-		return robotmem.Errorf(robotmem.Unavailable, "", "payloads are evicted faster than they can be copied; try again, or increase the budgets of retention")
+		return robotmem.Errorf(robotmem.Unavailable, "", "payloads are evicted faster than they can be copied; "+
+			"try again, or increase the budgets of retention")
 	}
+
 	if b.report.Bytes, b.report.SHA256, err = disk.SumFile(ctx, b.file()); err != nil {
 		return backupDisk(err)
 	}
@@ -239,10 +251,15 @@ func (b *job) copyFile(ctx context.Context, source *sqlite.Tables) (err error) {
 	if err := os.Remove(b.file()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return backupDisk(err)
 	}
+
+	// The counts and the copy must be of the same snapshot, because verifyFile compares them. The end of the
+	// transaction lets the log be checkpointed again.
 	if err := source.File.Exec("BEGIN"); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, source.File.Exec("ROLLBACK")) }() // releases the log
+
+	defer func() { err = errors.Join(err, source.File.Exec("ROLLBACK")) }()
+
 	if b.report.Held, err = figures(source); err != nil {
 		return err
 	}
@@ -250,8 +267,8 @@ func (b *job) copyFile(ctx context.Context, source *sqlite.Tables) (err error) {
 	return backupDisk(copyDatabase(source, ctx, b.file(), progress.Of(ctx)))
 }
 
-// complete brings the payloads of the copied file and verifies both. It reports false if
-// the file must be copied again.
+// complete adds the payloads of the copied file to the backup and verifies both. It reports false
+// if the file must be copied again.
 func (b *job) complete(ctx context.Context, source *sqlite.Tables) (whole bool, err error) {
 	c, err := openCopy(ctx, b.file())
 	if err != nil {
@@ -259,21 +276,25 @@ func (b *job) complete(ctx context.Context, source *sqlite.Tables) (whole bool, 
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	c.SetInterrupt(ctx)
-	if whole, err = b.bringPayloads(ctx, source, c); err != nil || !whole {
+	if whole, err = b.addPayloads(ctx, source, c); err != nil || !whole {
 		return false, err
 	}
 
 	return true, verifyFile(ctx, c, b.report.Held)
 }
 
-// roomFor fails if the disk has no space for a copy.
-func roomFor(dir string, needed int64) error {
+// checkSpace fails if the disk has no space for a copy.
+func checkSpace(dir string, needed int64) error {
 	free, err := disk.System{}.FreeBytes(dir)
+
+	// If the free space is unknown, the copy is tried.
 	if err != nil || free >= needed {
-		// Try to copy if the free space is unknown.
 		return nil
 	}
-	return robotmem.Errorf(robotmem.Unavailable, "dir", "the disk is full: %s are needed and %s are free; earlier backups are kept; free some space, or name a folder on another disk", units.BytesText(needed), units.BytesText(free))
+
+	return robotmem.Errorf(robotmem.Unavailable, "dir", "the disk is full: %s are needed and %s are free; "+
+		"earlier backups are kept; free some space, or name a folder on another disk",
+		units.BytesText(needed), units.BytesText(free))
 }
 
 // finish syncs the backup and renames it.
@@ -283,6 +304,8 @@ func (b *job) finish() error {
 	path := filepath.Join(b.temp(), backupManifest)
 	final := filepath.Join(b.dir, b.report.Name)
 
+	// The rename comes after the syncs, so that a folder with the final name is complete even after a power failure. The
+	// last sync makes the new name durable.
 	for _, step := range []func() error{
 		func() error { return os.WriteFile(path, append(manifest, '\n'), 0o600) },
 		func() error { return disk.SyncPath(path) },
@@ -318,9 +341,11 @@ func backupDir(e *local.Node, dir string) (string, error) {
 		return "", backupDisk(err)
 	}
 
+	// Links are resolved on both sides, so that another path to the folder of payloads is recognized too.
 	if payloads, err := filepath.EvalSymlinks(e.Store.Payloads().Dir); err == nil {
 		if rel, err := filepath.Rel(payloads, dir); err == nil && filepath.IsLocal(rel) {
-			return "", robotmem.Errorf(robotmem.Invalid, "dir", "is inside the folder of payloads, which must hold payloads only; name another")
+			return "", robotmem.Errorf(robotmem.Invalid, "dir", "is inside the folder of payloads, "+
+				"which must hold payloads only; name another")
 		}
 	}
 
@@ -331,8 +356,8 @@ func backupDir(e *local.Node, dir string) (string, error) {
 	return dir, nil
 }
 
-// sweepBackups removes what interrupted backups of this memory left, and nothing else. The caller holds the
-// folder's lock.
+// sweepBackups removes the temporary folders of interrupted backups of this memory, and nothing else. The caller holds
+// the folder's lock.
 func sweepBackups(ctx context.Context, e *local.Node, dir string) error {
 	id, err := e.Store.FileID(ctx)
 	if err != nil {
@@ -347,6 +372,8 @@ func sweepBackups(ctx context.Context, e *local.Node, dir string) error {
 	for _, entry := range entries {
 		name, ok := strings.CutPrefix(entry.Name(), backupTemp)
 		path := filepath.Join(dir, entry.Name())
+
+		// Several memories may share the folder, so only a temporary folder that names this memory is removed.
 		if !ok || !entry.IsDir() || !isBackupName(name) || id == "" || tempOwner(path) != id {
 			continue
 		}
@@ -370,7 +397,8 @@ func tempOwner(path string) string {
 // backupDisk explains an I/O error of the backup folder to callers. It returns other
 // errors unchanged.
 func backupDisk(err error) error {
-	return diskError(err, "dir", "the folder of backups cannot be written (%w); earlier backups are kept; check its disk's space and who may write there, or name another")
+	return diskError(err, "dir", "the folder of backups cannot be written (%w); earlier backups are kept; "+
+		"check its disk's space and who may write there, or name another")
 }
 
 // diskError explains an I/O error to callers; format takes the reason.
@@ -413,12 +441,13 @@ const (
 func (b *job) rotate(ctx context.Context, keep int) (removed []string, err error) {
 	removed = []string{}
 
-	// The new one is not in ours.
+	// ours does not contain the new backup, which counts towards keep.
 	for _, p := range b.ours[:max(0, len(b.ours)+1-keep)] {
+		// The next backup removes the rest.
 		if ctx.Err() != nil {
-			// The next backup removes it.
 			return removed, nil
 		}
+
 		temp := filepath.Join(b.dir, backupTemp+p.Name)
 		if err := errors.Join(os.Rename(p.Path, temp), disk.SyncPath(b.dir)); err != nil {
 			return removed, backupDisk(err)
@@ -432,7 +461,8 @@ func (b *job) rotate(ctx context.Context, keep int) (removed []string, err error
 	return removed, nil
 }
 
-// ofThisMemory are the earlier backups of this file, oldest first. Those without an id may be of any file.
+// ofThisMemory returns the earlier backups of this file, oldest first. A backup without an id may be of any file and is
+// left out.
 func (b *job) ofThisMemory() (ours []Backup) {
 	for _, p := range b.past {
 		if p.Problem == "" && p.FileID != "" && p.FileID == b.report.FileID {

@@ -29,14 +29,16 @@ const (
 // INTO takes twice as long and makes a slightly smaller file. It fails before it writes
 // anything if the disk has no space for the copy.
 func copyDatabase(c *sqlite.Tables, ctx context.Context, to string, m *progress.Meter) error {
-	size, err := c.File.Number("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()") // without the log
+	// This is the size of the copy, which has no log.
+	size, err := c.File.Number("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()")
 	if err == nil {
-		err = roomFor(filepath.Dir(to), size)
+		err = checkSpace(filepath.Dir(to), size)
 	}
 	if err != nil {
 		return err
 	}
 
+	// SQLite would create the file with the default permissions.
 	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -77,6 +79,8 @@ func copyPages(c *sqlite.Tables, ctx context.Context, to string, m *progress.Met
 		if done, err = b.Step(backupStep); err != nil {
 			return err
 		}
+
+		// The number of pages is known only after the first step.
 		if !begun {
 			m.Stage("copying the file", "pages", int64(b.PageCount()))
 			begun, before = true, b.PageCount()
@@ -89,7 +93,11 @@ func copyPages(c *sqlite.Tables, ctx context.Context, to string, m *progress.Met
 
 // openCopy opens a file for reading without creating files beside it.
 func openCopy(ctx context.Context, path string) (*sqlite.Tables, error) {
-	return sqlite.OpenTables(ctx, path, sqlite.ConnOptions{ReadOnly: true, BusyTimeout: local.DefaultBusyTimeout, CacheKiB: backupCacheKiB})
+	return sqlite.OpenTables(ctx, path, sqlite.ConnOptions{
+		ReadOnly:    true,
+		BusyTimeout: local.DefaultBusyTimeout,
+		CacheKiB:    backupCacheKiB,
+	})
 }
 
 // figures returns the counts of a file in the open transaction of c.
@@ -117,15 +125,17 @@ func unnamedPayloads(c *sqlite.Tables, schema int64) (int64, error) {
 		AND perception_data NOT IN (SELECT sha256 FROM payloads) AND id NOT IN (SELECT memory_id FROM evictions)`)
 }
 
-// foldLog checkpoints the log into the file and removes the log. It fails as busy while
+// checkpointLog checkpoints the log into the file and removes the log. It fails as busy while
 // another program has the file open. A file that is damaged or not a robotmem file keeps
 // its log, because a recovery may need it.
-func foldLog(ctx context.Context, path string) (held Figures, err error) {
-	o := sqlite.ConnOptions{BusyTimeout: foldTimeout, CacheKiB: backupCacheKiB, ReadOnly: true}
+func checkpointLog(ctx context.Context, path string) (held Figures, err error) {
+	o := sqlite.ConnOptions{BusyTimeout: checkpointTimeout, CacheKiB: backupCacheKiB, ReadOnly: true}
 	c, err := sqlite.OpenTables(ctx, path, o)
 	if err != nil {
 		return held, err
 	}
+
+	// The first connection only reads: a file that fails here keeps its log, and the second connection would remove it.
 	version, err := sqlite.RefuseForeign(c.File)
 	if err == nil && version != 0 {
 		held, err = figures(c)
@@ -133,6 +143,7 @@ func foldLog(ctx context.Context, path string) (held Figures, err error) {
 	if err := errors.Join(err, c.Close()); err != nil {
 		return held, err
 	}
+
 	o.ReadOnly = false
 	if c, err = sqlite.OpenTables(ctx, path, o); err != nil {
 		return held, err

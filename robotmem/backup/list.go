@@ -38,8 +38,10 @@ func List(dir string) ([]Backup, error) {
 		return []Backup{}, nil
 	}
 	if err != nil {
-		return nil, robotmem.Wrap("backup", robotmem.Errorf(robotmem.Unavailable, "dir", "cannot be read (%s)", robotmem.Reason(err)))
+		err := robotmem.Errorf(robotmem.Unavailable, "dir", "cannot be read (%s)", robotmem.Reason(err))
+		return nil, robotmem.Wrap("backup", err)
 	}
+
 	all := []Backup{}
 
 	for _, entry := range entries {
@@ -65,6 +67,8 @@ func readBackup(path string) (b Backup) {
 			err = json.Unmarshal(data, &b)
 		}
 	}
+
+	// A path in backup.json could lead out of the folder.
 	if err == nil && (b.File == "" || b.File != filepath.Base(b.File)) {
 		err = errors.New("it names no file")
 	}
@@ -93,8 +97,10 @@ func findBackup(path string) (*Backup, error) {
 		return nil, robotmem.Errorf(robotmem.Invalid, "", "is not a path")
 	}
 	if _, err := os.Stat(filepath.Join(path, backupManifest)); err != nil {
-		return nil, robotmem.Errorf(robotmem.NotFound, "", "there is no backup at this path (%s); robotmem backup list names them", robotmem.Reason(err))
+		return nil, robotmem.Errorf(robotmem.NotFound, "", "there is no backup at this path (%s); "+
+			"robotmem backup list names them", robotmem.Reason(err))
 	}
+
 	b := readBackup(path)
 
 	return &b, nil
@@ -146,7 +152,7 @@ func verifyCopy(ctx context.Context, place files.Memory, held Figures) (err erro
 	m.Stage("reading payloads", "bytes", held.PayloadBytes)
 	folder := payload.Folder{Dir: place.Payloads()}
 
-	return keptPayloads(c, false, func(p keptPayload) error {
+	return eachPayload(c, false, func(p payloadRow) error {
 		return examinePayload(ctx, c, folder, p, func(n int) { m.Add(int64(n)) })
 	})
 }
@@ -158,6 +164,7 @@ func verifyFile(ctx context.Context, c *sqlite.Tables, held Figures) error {
 		return err
 	}
 
+	// Files of an older schema have no checksums of rows, only those of pages and indexes.
 	damage, err := c.Integrity(true)
 	if err == nil && damage == "" && held.SchemaVersion >= store.ChecksumVersion {
 		rows, rerr := c.Damaged()
@@ -176,7 +183,9 @@ func verifyFile(ctx context.Context, c *sqlite.Tables, held Figures) error {
 		return err
 	}
 	if got != held {
-		return robotmem.Errorf(robotmem.Corrupt, "", "the copy holds %d memories and %d payloads as of change %d; it should hold %d and %d as of change %d", got.Memories, got.Payloads, got.Changes, held.Memories, held.Payloads, held.Changes)
+		return robotmem.Errorf(robotmem.Corrupt, "", "the copy holds %d memories and %d payloads as of change %d; "+
+			"it should hold %d and %d as of change %d",
+			got.Memories, got.Payloads, got.Changes, held.Memories, held.Payloads, held.Changes)
 	}
 
 	unnamed, err := unnamedPayloads(c, held.SchemaVersion)
@@ -187,11 +196,16 @@ func verifyFile(ctx context.Context, c *sqlite.Tables, held Figures) error {
 		return robotmem.Errorf(robotmem.Corrupt, "", "a payload is lost: %d memories refer to payloads without a row", unnamed)
 	}
 
-	return keptPayloads(c, true, func(p keptPayload) error { return examinePayload(ctx, c, payload.Folder{}, p, nil) })
+	// Payloads within the file need no folder.
+	return eachPayload(c, true, func(p payloadRow) error {
+		return examinePayload(ctx, c, payload.Folder{}, p, nil)
+	})
 }
 
 // examinePayload fails if a payload that an active memory refers to is missing or damaged.
-func examinePayload(ctx context.Context, c *sqlite.Tables, folder payload.Folder, p keptPayload, count func(int)) error {
+func examinePayload(
+	ctx context.Context, c *sqlite.Tables, folder payload.Folder, p payloadRow, count func(int),
+) error {
 	what, err := maintenance.ExaminePayload(ctx, folder, &p.StoredPayload, true, count)
 	if err != nil || what == "" || !p.wanted {
 		return err

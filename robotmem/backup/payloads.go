@@ -16,30 +16,33 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
-// bringPayloads links or copies the payload files that the copy c names into the backup and
-// verifies them. It reports false if one was evicted after the file was copied: then the
-// backup needs a later copy of the file.
-func (b *job) bringPayloads(ctx context.Context, source, c *sqlite.Tables) (whole bool, err error) {
+// addPayloads links or copies the payload files that the copy c names into the backup and
+// verifies them. It reports false if one was evicted after the file was copied. The
+// backup then needs a later copy of the file.
+func (b *job) addPayloads(ctx context.Context, source, c *sqlite.Tables) (whole bool, err error) {
 	m := progress.Of(ctx)
 	m.Stage("holding payloads", "bytes", b.report.Held.PayloadBytes)
 	whole = true
 	named := map[[sha256.Size]byte]bool{}
-	err = keptPayloads(c, false, func(p keptPayload) error {
+	err = eachPayload(c, false, func(p payloadRow) error {
 		m.Add(p.Size)
+
+		// An earlier round has added it.
 		if named[p.Sum] = true; b.held[p.Sum] {
 			return nil
 		}
 
-		err := b.bring(ctx, p)
+		err := b.addPayload(ctx, p)
 		switch {
 		case err == nil:
 			b.held[p.Sum] = true
 		case errors.Is(err, payload.ErrDisk):
 			return backupDisk(err)
 		case isLost(err) && !p.wanted:
-			// No readable memory refers to it.
+			// No active memory refers to it, so nothing that recall returns is lost.
 			return nil
 		case errors.Is(err, payload.ErrMissing):
+			// Without a row in the memory it was evicted meanwhile. With a row its file is lost.
 			rows, err := source.File.Number("SELECT count(*) FROM payloads WHERE sha256 = ?", p.Sum[:])
 			if err != nil || rows > 0 {
 				return errors.Join(err, lostPayload(c, p, "its file is missing"))
@@ -56,7 +59,7 @@ func (b *job) bringPayloads(ctx context.Context, source, c *sqlite.Tables) (whol
 		return false, err
 	}
 
-	// Those that were evicted since an earlier copy.
+	// An earlier round may have added payloads that were evicted since and that the last copy does not name.
 	for sum := range b.held {
 		if !named[sum] {
 			if err := b.payloads().Remove(sum); err != nil {
@@ -69,11 +72,12 @@ func (b *job) bringPayloads(ctx context.Context, source, c *sqlite.Tables) (whol
 	return whole, backupDisk(b.payloads().Settle())
 }
 
-// bring links a payload from an earlier backup, where a link is always possible, or
+// addPayload links a payload from an earlier backup, where a link is always possible, or
 // else links or copies it from the memory's folder.
-func (b *job) bring(ctx context.Context, p keptPayload) error {
+func (b *job) addPayload(ctx context.Context, p payloadRow) error {
 	var linked bool
 
+	// The newest backup most likely has it. A damaged payload of a backup is not taken: the next one is tried.
 	err := payload.ErrMissing
 	for i := len(b.past) - 1; i >= 0 && err != nil && ctx.Err() == nil; i-- {
 		if past := &b.past[i]; past.Problem == "" {
@@ -99,7 +103,7 @@ func (b *job) bring(ctx context.Context, p keptPayload) error {
 
 // fetch links or copies a payload from one folder to another and verifies it. It leaves no
 // damaged one.
-func fetch(ctx context.Context, p keptPayload, from, to payload.Folder) (linked bool, err error) {
+func fetch(ctx context.Context, p payloadRow, from, to payload.Folder) (linked bool, err error) {
 	linked, err = from.Share(ctx, p.Sum, p.Codec, to)
 	if err == nil {
 		err = to.Verify(ctx, p.Sum, p.Codec, p.Size, nil)
@@ -120,7 +124,7 @@ func (b *job) payloads() payload.Folder { return payload.Folder{Dir: files.At(b.
 
 // lostPayload returns the error for a payload that is missing or damaged, with the
 // memories that it belongs to.
-func lostPayload(c *sqlite.Tables, p keptPayload, what string) error {
+func lostPayload(c *sqlite.Tables, p payloadRow, what string) error {
 	lost, err := maintenance.NamesOf(c.Conn, map[string]string{hex.EncodeToString(p.Sum[:]): what})
 	return errors.Join(err, robotmem.Errorf(robotmem.Corrupt, "", "a payload is lost: %s", maintenance.LostText(lost)))
 }
@@ -129,15 +133,15 @@ func (b *Backup) payloads() payload.Folder {
 	return payload.Folder{Dir: files.At(filepath.Join(b.Path, b.File)).Payloads()}
 }
 
-// keptPayload is a row of payloads; it states whether an active memory refers to it.
-type keptPayload struct {
+// payloadRow is a row of payloads; it states whether an active memory refers to it.
+type payloadRow struct {
 	store.StoredPayload
 	wanted bool
 }
 
-// keptPayloads calls f for each payload in the folder, or with inline for each in the
+// eachPayload calls f for each payload in the folder, or with inline for each in the
 // file, whose bytes are valid until f returns.
-func keptPayloads(c *sqlite.Tables, inline bool, f func(keptPayload) error) error {
+func eachPayload(c *sqlite.Tables, inline bool, f func(payloadRow) error) error {
 	where, data := "p.data IS NULL", []byte{}
 	if inline {
 		where = "p.data IS NOT NULL"
@@ -146,11 +150,13 @@ func keptPayloads(c *sqlite.Tables, inline bool, f func(keptPayload) error) erro
 	return c.File.Query(`SELECT p.sha256, p.bytes, p.codec, p.data,
 			EXISTS (SELECT 1 FROM memories m WHERE m.perception_data = p.sha256 AND m.status = 'active')
 		FROM payloads p WHERE `+where, nil, func(s store.Row) error {
-		p := keptPayload{wanted: s.ColumnBool(4)}
+		p := payloadRow{wanted: s.ColumnBool(4)}
 		p.Size, p.Codec = s.ColumnInt64(1), payload.Codec(s.ColumnText(2))
 		if copy(p.Sum[:], s.ColumnRawBlob(0)) != len(p.Sum) {
 			return robotmem.Errorf(robotmem.Corrupt, "", "a payload has an invalid name; run robotmem doctor")
 		}
+
+		// One buffer serves all rows, because a payload may be large.
 		if inline {
 			data = s.ColumnBlob(3, data[:0])
 			p.Inline = data

@@ -36,8 +36,8 @@ type RestoreReport struct {
 	Doctor *admin.DoctorResponse `json:"doctor"`
 }
 
-// foldTimeout limits how long a restore waits for a program that is closing the file.
-const foldTimeout = 500 * time.Millisecond
+// checkpointTimeout limits how long a restore waits for a program that is closing the file.
+const checkpointTimeout = 500 * time.Millisecond
 
 // Restore replaces the memory at path by a backup, opens it with o and runs Doctor. A
 // backup is a folder that [Make] has made, or a memory file that no program has open,
@@ -63,11 +63,13 @@ func Restore(ctx context.Context, backup, path string, o local.Options) (_ *Rest
 		return nil, err
 	}
 
+	// The backup was verified without the lock, which may take minutes. From here on no program may use the memory.
 	err = r.claim(ctx)
 	if err == nil {
 		err = restoreDisk(r.swap(ctx))
 	}
 
+	// Doctor opens the memory as any program does, so the lock must be gone.
 	r.release()
 	if err != nil {
 		return nil, err
@@ -79,12 +81,12 @@ func Restore(ctx context.Context, backup, path string, o local.Options) (_ *Rest
 	return &r.report, nil
 }
 
-// restore is the state of a running restore.
+// restore holds the state of a running restore.
 type restore struct {
 	at      files.Memory // the memory that is replaced
 	source  files.Memory // the file of the backup
 	exists  bool         // there is a file to replace
-	id      string       // of that file, which stays that of the restored one; "" for a new one
+	id      string       // id of the replaced file, which the restored file keeps; "" for a new file
 	release func()       // releases the lock on it; may be called twice
 	old     [][32]byte
 	report  RestoreReport
@@ -109,11 +111,18 @@ func (r *restore) from(ctx context.Context, backup string) error {
 		return robotmem.Errorf(robotmem.Invalid, "", "is the memory itself")
 	}
 
-	r.report.Backup = Backup{Path: r.source.Folder(), Name: r.source.Base(), File: r.source.Base(), CreatedAt: info.ModTime()}
+	r.report.Backup = Backup{
+		Path:      r.source.Folder(),
+		Name:      r.source.Base(),
+		File:      r.source.Base(),
+		CreatedAt: info.ModTime(),
+	}
+
 	// The checkpoint of its log also shows whether it is in use.
-	r.report.Backup.Held, err = foldLog(ctx, r.source.DB())
+	r.report.Backup.Held, err = checkpointLog(ctx, r.source.DB())
 	if sqlite.IsBusy(err) {
-		return robotmem.Errorf(robotmem.Unavailable, "", "another program has this file open; stop it, or make a backup of the file")
+		return robotmem.Errorf(robotmem.Unavailable, "", "another program has this file open; "+
+			"stop it, or make a backup of the file")
 	}
 	if err != nil {
 		return err
@@ -136,14 +145,19 @@ func (r *restore) claim(ctx context.Context) error {
 		return restoreDisk(err)
 	}
 
-	r.exists, r.release = true, func() { _ = f.Close() }
+	r.exists = true
+	r.release = func() { _ = f.Close() }
+
+	// The restored file keeps the id of this place, so that its backups and its folder of payloads stay its own.
 	was := fileIDOf(ctx, r.at.DB())
 	if was != "" && r.report.Backup.FileID != "" && was != r.report.Backup.FileID {
-		r.report.Note = "the backup is of another memory than the one that was here; if that was not meant, undo it before the next backup, which counts the earlier backups of this place as its own"
+		r.report.Note = "the backup is of another memory than the one that was here; if that was not meant, " +
+			"undo it before the next backup, which counts the earlier backups of this place as its own"
 	}
+
 	r.id = cmp.Or(was, r.report.Backup.FileID)
 	err = sqlite.KeepOut(f, r.at.DB(), func() error {
-		held, err := foldLog(ctx, r.at.DB())
+		held, err := checkpointLog(ctx, r.at.DB())
 		switch {
 		case sqlite.IsBusy(err):
 			return sqlite.ErrLocked
@@ -182,22 +196,29 @@ func inUse(err error) error {
 	if err == nil || errors.Is(err, errors.ErrUnsupported) {
 		return nil
 	}
-	return robotmem.Errorf(robotmem.Unavailable, "db", "a program has the memory open (%w); nothing was changed; end it (robotmem web, mcp and what else uses this file) and try again, or restore to another file with --to", err)
+
+	return robotmem.Errorf(robotmem.Unavailable, "db", "a program has the memory open (%w); nothing was changed; "+
+		"end it (robotmem web, mcp and what else uses this file) and try again, "+
+		"or restore to another file with --to", err)
 }
 
 // swap prepares all files beside path and then renames the new file to path.
 func (r *restore) swap(ctx context.Context) error {
 	staged := r.at.Staged().DB()
-	defer func() { _ = os.Remove(staged) }()                           // fails if it was renamed
-	if err := disk.CopyWhole(ctx, r.source.DB(), staged); err != nil { // it has no log
+	defer func() { _ = os.Remove(staged) }() // fails if it was renamed
+
+	// The backup has no log, so the file alone is all of it.
+	if err := disk.CopyWhole(ctx, r.source.DB(), staged); err != nil {
 		return err
 	}
 
 	r.report.After = r.report.Backup.Held
+
+	// Both steps only add files. An interruption up to the rename leaves the old memory as it was.
 	if err := r.setAside(ctx); err != nil {
 		return err
 	}
-	if err := r.bringPayloads(ctx, staged); err != nil {
+	if err := r.restorePayloads(ctx, staged); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
@@ -249,6 +270,7 @@ func (r *restore) setAside(ctx context.Context) (err error) {
 		return err
 	}
 
+	// Payloads are linked and not moved, because the old memory must stay complete until the rename.
 	for _, sum := range r.old {
 		if _, err := from.Share(ctx, sum, payload.Raw, to); err != nil && !errors.Is(err, payload.ErrMissing) {
 			return err
@@ -275,9 +297,9 @@ func (r *restore) setAside(ctx context.Context) (err error) {
 	return disk.SyncPath(aside.Folder())
 }
 
-// bringPayloads adds the backup's payloads to the folder. Names are checksums, so equal
+// restorePayloads adds the backup's payloads to the folder. Names are checksums, so equal
 // names have equal bytes.
-func (r *restore) bringPayloads(ctx context.Context, staged string) (err error) {
+func (r *restore) restorePayloads(ctx context.Context, staged string) (err error) {
 	c, err := openCopy(ctx, staged)
 	if err != nil {
 		return err
@@ -287,12 +309,13 @@ func (r *restore) bringPayloads(ctx context.Context, staged string) (err error) 
 	from, to := payload.Folder{Dir: r.source.Payloads()}, payload.Folder{Dir: r.at.Payloads()}
 	m := progress.Of(ctx)
 	m.Stage("bringing payloads back", "bytes", r.report.After.PayloadBytes)
-	err = keptPayloads(c, false, func(p keptPayload) error {
+	err = eachPayload(c, false, func(p payloadRow) error {
 		m.Add(p.Size)
 		if to.Verify(ctx, p.Sum, p.Codec, p.Size, nil) == nil {
 			return nil
 		}
-		// It is missing, or it was damaged and renamed.
+
+		// The payload is missing, or it is damaged and must not stay under this name.
 		if err := to.Remove(p.Sum); err != nil {
 			return err
 		}
@@ -321,7 +344,8 @@ func (r *restore) open(ctx context.Context, o local.Options) error {
 
 	if r.id != "" && e.Store.ReadOnly() == "" {
 		err = e.Store.Write(ctx, func(tx *store.Tx) error { return tx.KeepFileID(r.id) })
-		// Otherwise a later repair removes less.
+
+		// Without this claim on the folder of payloads, a later repair removes less.
 		if err == nil {
 			err = e.Store.ClaimFolder(ctx, true)
 		}
@@ -336,7 +360,8 @@ func (r *restore) open(ctx context.Context, o local.Options) error {
 
 	if err == nil && e.Store.ReadOnly() == "" {
 		// The restore has succeeded, so an error of the audit entry is ignored.
-		row := admin.AuditEntry{Action: store.ActionRestored, Reason: "the whole memory, from the backup " + r.report.Backup.Name}
+		reason := "the whole memory, from the backup " + r.report.Backup.Name
+		row := admin.AuditEntry{Action: store.ActionRestored, Reason: reason}
 		if err := e.Store.Write(ctx, func(tx *store.Tx) error { return tx.Audit(row) }); err != nil {
 			e.Log.Warn("the restore is not in the audit log", "err", err)
 		}
@@ -347,5 +372,6 @@ func (r *restore) open(ctx context.Context, o local.Options) error {
 
 // restoreDisk explains an I/O error at the restored memory to callers.
 func restoreDisk(err error) error {
-	return diskError(err, "db", "cannot be written (%w); the memory there is as it was; check the disk's space and who may write there, or restore to another file with --to")
+	return diskError(err, "db", "cannot be written (%w); the memory there is as it was; "+
+		"check the disk's space and who may write there, or restore to another file with --to")
 }

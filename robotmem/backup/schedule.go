@@ -52,7 +52,7 @@ func (s Schedule) Run(ctx context.Context, n *local.Node) {
 	}
 }
 
-// running is the state of a running schedule.
+// running holds the state of a running schedule.
 type running struct {
 	Schedule
 	n     *local.Node
@@ -65,7 +65,8 @@ type running struct {
 // step makes a backup if it is time, and returns the pause until the next step.
 func (r *running) step(ctx context.Context) time.Duration {
 	now := r.n.Now()
-	// Otherwise the clock was set back.
+
+	// A longer wait than that means that the clock was set back. The folder is then looked at now.
 	if wait := r.next.Sub(now); wait > 0 && wait < 2*r.Every {
 		return min(wait, scheduleTick)
 	}
@@ -75,6 +76,7 @@ func (r *running) step(ctx context.Context) time.Duration {
 	case ctx.Err() != nil:
 		return 0
 	case errors.Is(err, errRunning):
+		// Another node with the same schedule makes the backup. That is no failure.
 		r.next = now.Add(scheduleTick)
 		return scheduleTick
 	case err != nil:
@@ -87,6 +89,7 @@ func (r *running) step(ctx context.Context) time.Duration {
 		r.last.LastSuccess, r.last.Seconds, r.last.Failure = b.CreatedAt, b.Seconds, ""
 	}
 
+	// Other processes read this file at any time, so it is replaced by a rename.
 	data, err := json.Marshal(r.last)
 	if err == nil {
 		err = os.WriteFile(files.Part(r.file), data, 0o600)
@@ -108,16 +111,22 @@ func (r *running) make(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Of the file that this one was copied from.
+
+	// The state is of another file: this memory is a copy, and the state was copied with it.
 	if r.last.FileID != id {
 		r.last = admin.BackupState{FileID: id}
 	}
 
 	was := r.last
-	r.last.To, r.last.EverySeconds = r.Dir, int64(r.Every/time.Second)
-	if r.last.OwnDisk = r.onOwnDisk(); r.last.OwnDisk && !was.OwnDisk && !was.LastSuccess.IsZero() && was.To == r.Dir {
+	r.last.To = r.Dir
+	r.last.EverySeconds = int64(r.Every / time.Second)
+	r.last.OwnDisk = r.onOwnDisk()
+
+	// An unmounted disk leaves its empty mount point, and backups would fill the disk that they should survive.
+	if r.last.OwnDisk && !was.OwnDisk && !was.LastSuccess.IsZero() && was.To == r.Dir {
 		r.last.OwnDisk = false
-		return nil, robotmem.Errorf(robotmem.Unavailable, "backup.to", "the folder was on another disk and is now on that of the memory; mount that disk, or name another folder")
+		return nil, robotmem.Errorf(robotmem.Unavailable, "backup.to", "the folder was on another disk and "+
+			"is now on that of the memory; mount that disk, or name another folder")
 	}
 
 	o := r.Options
