@@ -71,7 +71,11 @@ func NewReader(r io.Reader) (*Reader, error) {
 	}
 	a.tar = tar.NewReader(in)
 	if bytes.Equal(head, zstdMagic) {
-		a.zip, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxDecoderBytes), zstd.WithDecoderMaxWindow(maxDecoderBytes))
+		// A few bytes can ask for gigabytes of window.
+		a.zip, err = zstd.NewReader(in,
+			zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderMaxMemory(maxDecoderBytes),
+			zstd.WithDecoderMaxWindow(maxDecoderBytes))
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 		}
@@ -120,7 +124,7 @@ func (a *Reader) Next() (*Entry, error) {
 	case h.Typeflag != tar.TypeReg:
 		return nil, fmt.Errorf("%w: %.120q is a link, a folder or a device; only files are taken", ErrFormat, h.Name)
 	case h.PAXRecords["GNU.sparse.major"]+h.PAXRecords["GNU.sparse.map"] != "":
-		// No bytes of the file stand for its size.
+		// A sparse file claims any size without the bytes for it.
 		return nil, fmt.Errorf("%w: %.120q has holes; only files that are there in full are taken", ErrFormat, h.Name)
 	}
 
@@ -143,12 +147,14 @@ func (a *Reader) entry(h *tar.Header) (*Entry, error) {
 		return nil, fmt.Errorf("%w: %.120q is no name of a part or a payload", ErrFormat, h.Name)
 	}
 
+	// The counts of the manifest bound what the caller stores before SHA256SUMS is read.
 	a.seen.Payloads++
-
 	a.seen.PayloadBytes += h.Size
+
 	switch {
 	case h.Size > maxPayload:
-		return nil, fmt.Errorf("%w: payload %s has %d bytes; the limit of one is %d", ErrLimit, m[2], h.Size, int64(maxPayload))
+		return nil, fmt.Errorf("%w: payload %s has %d bytes; the limit of one is %d",
+			ErrLimit, m[2], h.Size, int64(maxPayload))
 	case a.seen.Payloads > a.manifest.Payloads || a.seen.PayloadBytes > a.manifest.PayloadBytes:
 		return nil, fmt.Errorf("%w: there are more payloads than its manifest says", ErrFormat)
 	}
@@ -173,7 +179,8 @@ func (a *Reader) readManifest(h *tar.Header) (*Entry, error) {
 		return nil, fmt.Errorf("%w: its manifest is of something else", ErrFormat)
 	}
 	if m.Version > version {
-		return nil, fmt.Errorf("%w: format %d, this program reads up to %d; install a newer robotmem", ErrNewer, m.Version, version)
+		return nil, fmt.Errorf("%w: format %d, this program reads up to %d; install a newer robotmem",
+			ErrNewer, m.Version, version)
 	}
 
 	a.manifest = m
@@ -188,7 +195,8 @@ func (a *Reader) readAll(h *tar.Header, limit int64) ([]byte, error) {
 	if h.Size > limit {
 		return nil, fmt.Errorf("%w: %.120q has %d bytes; the limit is %d", ErrLimit, h.Name, h.Size, limit)
 	}
-	// Not of the claimed size: the buffer grows as bytes arrive.
+
+	// The buffer grows as bytes arrive. One of the claimed size could be allocated for nothing.
 	data, err := io.ReadAll(a.tar)
 	if err != nil {
 		return nil, a.broken(err)
@@ -216,6 +224,7 @@ func (a *Reader) noteSum(sum, name string) {
 }
 
 func (a *Reader) readPart(h *tar.Header, kind, number, sum string) (*Entry, error) {
+	// The numbers are without gaps, so that a part that was removed is noticed before the end.
 	a.number++
 	if n, err := strconv.Atoi(number); err != nil || n != a.number {
 		return nil, fmt.Errorf("%w: part %d is missing before %.120q", ErrDamaged, a.number, h.Name)
@@ -225,6 +234,8 @@ func (a *Reader) readPart(h *tar.Header, kind, number, sum string) (*Entry, erro
 	if err != nil {
 		return nil, err
 	}
+
+	// The hash is checked before anything of the part is decoded.
 	if got := sha256.Sum256(data); hex.EncodeToString(got[:]) != sum {
 		return nil, fmt.Errorf("%w: %.120q is not what was written", ErrDamaged, h.Name)
 	}
@@ -251,6 +262,7 @@ func (a *Reader) readPart(h *tar.Header, kind, number, sum string) (*Entry, erro
 		return nil, fmt.Errorf("%w: there are more %s than its manifest says", ErrFormat, kind)
 	}
 
+	// An import names the place of a record that it refuses.
 	for i := range entry.Sessions {
 		entry.Sessions[i].Where = where(h.Name, i)
 	}
@@ -279,6 +291,7 @@ func readLines[T any](data []byte, name string) ([]T, error) {
 			return nil, fmt.Errorf("%w: %.120q has more than %d lines", ErrLimit, name, maxPartLines)
 		}
 
+		// Numbers in a context keep their spelling, which the content hash includes.
 		var record T
 		dec := json.NewDecoder(bytes.NewReader(line))
 		dec.UseNumber()
@@ -293,6 +306,7 @@ func readLines[T any](data []byte, name string) ([]T, error) {
 
 // readSums compares the last file with the sums of the others.
 func (a *Reader) readSums(h *tar.Header) error {
+	// The expected text is known only by its hash, because keeping it would take memory for each payload.
 	got := sha256.New()
 	n, err := io.Copy(got, io.LimitReader(a.tar, a.rollSize+1))
 	if err != nil {
@@ -304,6 +318,8 @@ func (a *Reader) readSums(h *tar.Header) error {
 	if a.seen.Memories != a.manifest.Memories || a.seen.Sessions != a.manifest.Sessions || a.seen.Links != a.manifest.Links {
 		return fmt.Errorf("%w: there is less in it than its manifest says", ErrDamaged)
 	}
+
+	// Next reports the end, or anything that follows it.
 	a.ended = true
 	_, err = a.Next()
 

@@ -179,10 +179,10 @@ const (
 	version = 1
 )
 
-// Hash is the content hash of the memory: of all its fields.
+// Hash returns the content hash of the memory, over all its fields.
 func (m *Memory) Hash() (string, error) { return contentHash(m) }
 
-// Hash is the content hash of the session.
+// Hash returns the content hash of the session.
 func (s *Session) Hash() (string, error) { return contentHash(s) }
 
 // contentHash hashes the JSON of v with its keys sorted at every depth.
@@ -191,6 +191,8 @@ func contentHash(v any) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
+	// Maps are encoded with sorted keys. Numbers keep their spelling.
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.UseNumber()
 
@@ -203,7 +205,7 @@ func contentHash(v any) (string, error) {
 	return hex.EncodeToString(sum[:]), err
 }
 
-// encode is the JSON of v in one line, without HTML escapes.
+// encode returns the JSON of v in one line, without HTML escapes.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -227,7 +229,7 @@ type Sink interface {
 	Close() error
 }
 
-// Bytes are the payload of a memory.
+// Bytes gives access to the payload of a memory.
 type Bytes struct {
 	Open  func() (io.ReadCloser, error)
 	First bool // no memory before this one names them

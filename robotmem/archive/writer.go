@@ -90,6 +90,9 @@ func (a *Writer) Memory(m *Memory, b *Bytes) error {
 		a.payloads = append(a.payloads, pendingBytes{*m.Payload, b.Open})
 		a.pending += m.Payload.Bytes
 	}
+
+	// Payloads follow the memories that name them. Without this limit a part of small memories could be followed by
+	// gigabytes before the next part.
 	if a.pending >= partPayloads {
 		return a.flush()
 	}
@@ -105,7 +108,9 @@ func (a *Writer) line(kind string, v any) error {
 	if len(data) >= maxPartBytes {
 		return fmt.Errorf("a record of %d bytes does not fit the archive; the limit is %d", len(data), maxPartBytes)
 	}
-	if kind != a.kind || a.count == maxPartLines || a.lines.Len() > 0 && a.lines.Len()+len(data) >= partBytes {
+
+	isFull := a.count == maxPartLines || a.lines.Len() > 0 && a.lines.Len()+len(data) >= partBytes
+	if kind != a.kind || isFull {
 		if err := a.flush(); err != nil {
 			return err
 		}
@@ -131,6 +136,7 @@ func (a *Writer) flush() error {
 		return err
 	}
 
+	// A reader stores a memory first and its payload right after it.
 	for _, p := range a.payloads {
 		if err := a.payload(p); err != nil {
 			return err
@@ -163,6 +169,8 @@ func (a *Writer) file(name string, size int64, data io.Reader, want string) erro
 	if err != nil {
 		return err
 	}
+
+	// The header has the size and the name has the hash already, so other bytes would make the archive invalid.
 	sum := hex.EncodeToString(h.Sum(nil))
 	if want != "" && (n != size || sum != want) {
 		return fmt.Errorf("payload %s has changed while it was read", want)

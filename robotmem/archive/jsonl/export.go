@@ -43,11 +43,17 @@ func Export(ctx context.Context, svc robotmem.Service, w io.Writer, collection s
 				continue
 			}
 			written = fact.MemoryID
-			// Without a session, which belongs to one memory.
+
+			// The id of the session is left out, because another memory does not have that session.
 			line, err := robotmem.EncodeJSON(&robotmem.LearnRequest{
-				Insight: fact.Content, Context: fact.Context, Collection: fact.Collection,
-				Tags: fact.UserTags, ObservedAt: &fact.ObservedAt,
-				Pinned: &fact.Pinned, Source: fact.Source, Outcome: statedOutcome(&fact),
+				Insight:    fact.Content,
+				Context:    fact.Context,
+				Collection: fact.Collection,
+				Tags:       fact.UserTags,
+				ObservedAt: &fact.ObservedAt,
+				Pinned:     &fact.Pinned,
+				Source:     fact.Source,
+				Outcome:    statedOutcome(&fact),
 			})
 			if err != nil {
 				return err
@@ -74,7 +80,9 @@ func statedOutcome(m *robotmem.Memory) string {
 
 // listPages returns the requests of all pages, the newest facts first, and the id of the last fact of
 // each. Facts that are learnt meanwhile are in none of them.
-func listPages(ctx context.Context, svc robotmem.Service, collection string) (pages []robotmem.ListRequest, lasts []int64, err error) {
+func listPages(
+	ctx context.Context, svc robotmem.Service, collection string,
+) (pages []robotmem.ListRequest, lasts []int64, err error) {
 	page := robotmem.ListRequest{Limit: 1, Collection: collection, Type: "fact"}
 	res, err := svc.List(ctx, &page)
 	if err != nil {

@@ -63,6 +63,8 @@ func Import(ctx context.Context, svc robotmem.Service, in io.Reader, o Options) 
 		}
 	}
 
+	// The state is kept after every error, so that the next call continues. A file that holds no requests at all has
+	// nothing to continue.
 	im.unit = l.unit
 	start := int64(0)
 	if s := o.State; s != nil {
@@ -90,6 +92,8 @@ func Import(ctx context.Context, svc robotmem.Service, in io.Reader, o Options) 
 		if err != nil || b.lines == 0 {
 			return im.counts, err
 		}
+
+		// A batch that was sent is finished, because its counts would otherwise be unknown.
 		if err := im.batch(context.WithoutCancel(ctx), b); err != nil {
 			return im.counts, err
 		}
@@ -118,9 +122,12 @@ const firstRows = 20
 
 // noRequests is the error of a text whose first lines are all bad.
 func (im *importer) noRequests(bad []badLine) error {
-	return &robotmem.Error{Op: "import", Kind: robotmem.Invalid, Field: "file", Err: fmt.Errorf(
-		"it %w: none of its first %d can be learnt (%s: %s); write one request a line, such as {\"insight\": \"the gripper slips below 8 N\"}, and save the file of a sensor with robotmem save-perception --file",
-		ErrNoRequests, len(bad), im.where(bad[0].number), bad[0].reason)}
+	err := fmt.Errorf("it %w: none of its first %d can be learnt (%s: %s); "+
+		"write one request a line, such as {\"insight\": \"the gripper slips below 8 N\"}, "+
+		"and save the file of a sensor with robotmem save-perception --file",
+		ErrNoRequests, len(bad), im.where(bad[0].number), bad[0].reason)
+
+	return &robotmem.Error{Op: "import", Kind: robotmem.Invalid, Field: "file", Err: err}
 }
 
 // batch learns a batch, unless an interrupted import has stored it.
@@ -140,6 +147,7 @@ func (im *importer) batch(ctx context.Context, b *batch) error {
 		}
 	}
 
+	// Batches are atomic: if one line of it is stored, all good lines are.
 	if stored > 0 {
 		im.counts.Lines += b.lines
 		im.counts.Created += stored
@@ -184,8 +192,10 @@ func (im *importer) learn(ctx context.Context, b *batch) error {
 
 	slices.SortFunc(bad, func(x, y badLine) int { return cmp.Compare(x.number, y.number) })
 
-	// Of another text the first lines are all bad. A short one may be a few requests with a mistake.
-	if !im.o.Lines && b.start == 0 && len(bad) > 0 && len(bad) == len(b.items)+len(b.bad) && (len(bad) >= firstRows || b.foreign()) {
+	// If the first lines are all bad, the file holds something else. A short file of lines that begin with a brace may
+	// instead be a few requests with a mistake.
+	allBad := len(bad) > 0 && len(bad) == len(b.items)+len(b.bad)
+	if !im.o.Lines && b.start == 0 && allBad && (len(bad) >= firstRows || b.foreign()) {
 		return im.noRequests(bad)
 	}
 
@@ -237,6 +247,8 @@ type badLine struct {
 // the batch has no lines.
 func readBatch(r *lineReader) (*batch, error) {
 	b := &batch{start: r.offset, end: r.offset}
+
+	// The first batch is small, so that a file of something else is refused early.
 	rows := batchRows
 	if b.start == 0 {
 		rows = firstRows
@@ -250,8 +262,10 @@ func readBatch(r *lineReader) (*batch, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading line %d: %w", r.number+1, err)
 		}
+
 		b.lines++
 		b.end = r.offset
+
 		if r.number == 1 {
 			line = bytes.TrimPrefix(line, byteOrderMark)
 		}
@@ -307,6 +321,8 @@ func (r *lineReader) next() (line []byte, long bool, err error) {
 	for {
 		part, err := r.in.ReadSlice('\n')
 		r.offset += int64(len(part))
+
+		// The rest of a line that is too long is read and dropped, so that the next line is found.
 		if len(line)+len(part) <= maxLine {
 			line = append(line, part...)
 		} else {

@@ -50,6 +50,7 @@ func OpenState(f *os.File, base, settings string) (*State, error) {
 		return nil, err
 	}
 
+	// The first bytes stand for the file: hashing all of a large one would take longer than the import.
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%d\n%s\n", path, info.Size(), settings)
 	if _, err := io.Copy(h, io.NewSectionReader(f, 0, headBytes)); err != nil {
@@ -64,8 +65,10 @@ func OpenState(f *os.File, base, settings string) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	if err := json.Unmarshal(data, s); err != nil || s.Start < 0 || s.Start > s.End || s.End > info.Size() {
-		return nil, robotmem.Errorf(robotmem.Invalid, "file", "%s, the state of an interrupted import, cannot be read; remove it to import from the first line again", s.path)
+		return nil, robotmem.Errorf(robotmem.Invalid, "file", "%s, the state of an interrupted import, "+
+			"cannot be read; remove it to import from the first line again", s.path)
 	}
 
 	return s, nil
@@ -98,6 +101,7 @@ func (s *State) stored(ctx context.Context, svc robotmem.Service, b *batch) (n i
 		}
 	}
 
+	// The newest memories come first, so the loop ends at the last one from before the batch.
 	for cursor := ""; ; {
 		res, err := svc.List(ctx, &robotmem.ListRequest{Cursor: cursor, Limit: listPage, Status: "all", Type: "fact"})
 		if err != nil {

@@ -36,6 +36,7 @@ func layoutOf(in io.Reader) (*layout, error) {
 		return nil, err
 	}
 
+	// The layout is that of the decoded text, so it is peeked again.
 	if utf16 := wideEncoding(head); utf16 != nil {
 		l.verbatim = false
 		if head, r, err = peek(utf16.NewDecoder().Reader(r)); err != nil {
@@ -80,9 +81,13 @@ func peek(in io.Reader) ([]byte, *bufio.Reader, error) {
 // nil of any other text.
 func wideEncoding(head []byte) encoding.Encoding {
 	switch {
-	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("{\x00")), bytes.HasPrefix(head, []byte("[\x00")):
+	case bytes.HasPrefix(head, []byte("\xff\xfe")),
+		bytes.HasPrefix(head, []byte("{\x00")),
+		bytes.HasPrefix(head, []byte("[\x00")):
 		return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
-	case bytes.HasPrefix(head, []byte("\xfe\xff")), bytes.HasPrefix(head, []byte("\x00{")), bytes.HasPrefix(head, []byte("\x00[")):
+	case bytes.HasPrefix(head, []byte("\xfe\xff")),
+		bytes.HasPrefix(head, []byte("\x00{")),
+		bytes.HasPrefix(head, []byte("\x00[")):
 		return unicode.UTF16(unicode.BigEndian, unicode.UseBOM)
 	}
 
@@ -105,7 +110,9 @@ func isJSONText(head []byte) bool {
 	if !several || json.Valid(line) {
 		return false
 	}
-	// The first line alone is none: is what follows a whole object, or the beginning of one?
+
+	// The first line alone is no value. If the text begins with a value, or with a part of one that head cuts off, its
+	// values go over several lines.
 	var first json.RawMessage
 	err := json.NewDecoder(bytes.NewReader(head)).Decode(&first)
 
@@ -196,6 +203,7 @@ func (v *values) next() error {
 		return v.broken(err)
 	}
 
+	// Lines are the unit of the import, so a value must not contain a line break.
 	line := &bytes.Buffer{}
 	if err := json.Compact(line, raw); err != nil {
 		return v.broken(err)

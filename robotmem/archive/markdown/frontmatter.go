@@ -15,14 +15,14 @@ import (
 
 const fence = "---\n"
 
-// sessionNote are the fields of a session's file.
+// sessionNote holds the fields of a session's file.
 type sessionNote struct {
 	Kind string `json:"robotmem"`
 	archive.Session
 	Sum string `json:"hash"`
 }
 
-// memoryNote are the fields of a memory's file, whose body is the content.
+// memoryNote holds the fields of a memory's file, whose body is the content.
 type memoryNote struct {
 	Kind string `json:"robotmem"`
 	archive.Memory
@@ -52,7 +52,7 @@ func writeFrontMatter(out *bytes.Buffer, record any) error {
 	return err
 }
 
-// frontMatter is the front matter with its two fences, or the first fence if it is the only one.
+// frontMatter matches the front matter with its two fences, or the first fence if it is the only one.
 var frontMatter = regexp.MustCompile(`(?ms)\A---\r?\n(?:(.*?)^---\r*$\n?)?`)
 
 // cutFrontMatter divides a file. Without front matter fields is nil and body is the whole file.
@@ -66,14 +66,15 @@ func cutFrontMatter(data []byte) (fields map[string]json.RawMessage, body []byte
 	case at == nil:
 		return nil, data, nil
 	case at[2] < 0:
-		return nil, nil, fmt.Errorf("line %d: the front matter has no end; a line of --- ends it", 1+bytes.Count(data, []byte("\n")))
+		return nil, nil, fmt.Errorf("line %d: the front matter has no end; a line of --- ends it",
+			1+bytes.Count(data, []byte("\n")))
 	}
 	fields, err = readFields(string(data[at[2]:at[3]]))
 
 	return fields, data[at[1]:], err
 }
 
-// noteText is the text of an exported file, without the empty line after the front matter and
+// noteText returns the text of an exported file, without the empty line after the front matter and
 // the line break at the end.
 func noteText(body []byte) string {
 	text := strings.TrimPrefix(strings.TrimPrefix(string(body), "\r"), "\n")
@@ -109,8 +110,9 @@ func readFields(data string) (map[string]json.RawMessage, error) {
 		number++
 		line = strings.TrimRight(line, "\r\n")
 		name, text, isField := strings.Cut(line, ":")
-
 		item, isItem := strings.CutPrefix(strings.TrimSpace(line), "- ")
+
+		// An item belongs to the last field, if that has no value of its own.
 		switch {
 		case strings.TrimSpace(line) == "":
 			continue
@@ -121,6 +123,7 @@ func readFields(data string) (map[string]json.RawMessage, error) {
 		case fields[name] != nil:
 			return nil, fmt.Errorf("line %d: %s was given twice", number, name)
 		}
+
 		value, err := readValue(strings.TrimSpace(text))
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", number, err)
@@ -153,6 +156,7 @@ func readValue(text string) (json.RawMessage, error) {
 	case json.Valid([]byte(text)):
 		return json.RawMessage(text), nil
 	case strings.ContainsRune("\"'[{&*!|>", rune(text[0])):
+		// These begin a form of YAML that is not read. As plain text its value would be wrong.
 		return nil, fmt.Errorf("%.40q is neither JSON in one line nor plain text; write [\"lid\"] or {\"x\":1}", text)
 	}
 

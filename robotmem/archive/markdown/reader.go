@@ -134,6 +134,8 @@ func (n *Reader) entries(yield func(*archive.Entry, error) bool) {
 				}
 			}
 		}
+
+		// Memories refer to sessions, and payloads to memories.
 		if !yield(sessions, nil) || !yield(memories, nil) {
 			return
 		}
@@ -145,7 +147,9 @@ func (n *Reader) entries(yield func(*archive.Entry, error) bool) {
 				n.refused(name, err)
 				continue
 			}
-			more := yield(&archive.Entry{Payload: &archive.Data{SHA256: m.Payload.SHA256, Bytes: m.Payload.Bytes, Reader: f}}, nil)
+
+			payload := &archive.Data{SHA256: m.Payload.SHA256, Bytes: m.Payload.Bytes, Reader: f}
+			more := yield(&archive.Entry{Payload: payload}, nil)
 			_ = f.Close() // it was only read
 			if !more {
 				return
@@ -153,6 +157,7 @@ func (n *Reader) entries(yield func(*archive.Entry, error) bool) {
 		}
 	}
 
+	// A link may refer to any memory, so links come last.
 	yield(n.links(), nil)
 }
 
@@ -192,6 +197,7 @@ func (n *Reader) read(name string) (any, error) {
 		return nil, nil
 	}
 
+	// A path in payload_file could lead out of the folder.
 	err = decode(fields, m)
 	if err == nil && m.Beside != "" && (m.Beside != filepath.Base(m.Beside) || !filepath.IsLocal(m.Beside)) {
 		err = errors.New("payload_file: must be the name of a file in the same folder")
@@ -207,6 +213,7 @@ func (n *Reader) read(name string) (any, error) {
 		m.Version++
 	}
 
+	// The old summary no longer fits. An import makes a new one of the text.
 	if changed && m.Type == "fact" {
 		m.Summary = ""
 	}
@@ -221,9 +228,13 @@ func edited(record interface{ Hash() (string, error) }, sum string, updated *str
 	if err != nil || now == sum {
 		return false, err
 	}
+
+	// The newer state wins in an import. A copy tool may have set an older time.
 	if at, err := time.Parse(time.RFC3339Nano, *updated); err == nil && !changed.After(at) {
-		return false, errors.New("was edited, but the file's time is not after its updated_at; touch it to say that this is the newer state")
+		return false, errors.New("was edited, but the file's time is not after its updated_at; " +
+			"touch it to say that this is the newer state")
 	}
+
 	*updated = changed.UTC().Format(time.RFC3339Nano)
 
 	return true, nil
@@ -264,7 +275,7 @@ func (n *Reader) learn(name string, fields map[string]json.RawMessage, body stri
 	}
 }
 
-// points are the points of a text that is a list, or the text.
+// points returns the points of a text that is a list, or else the text itself.
 func points(text string) (out []string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(line)
@@ -287,13 +298,19 @@ type Counts struct {
 	Bad        int64 `json:"bad"`
 }
 
-// Facts is the number of facts in notes that people wrote, after the last call of Next.
+// Facts returns the number of facts in notes that people wrote, after the last call of Next.
 func (n *Reader) Facts() int64 { return int64(len(n.where)) }
 
 // Learn learns these facts. refused is called for each fact that is not stored.
-func (n *Reader) Learn(ctx context.Context, svc robotmem.Service, refused func(where string, err error)) (Counts, error) {
-	c, err := jsonl.Import(ctx, svc, &n.lines, jsonl.Options{Lines: true, Refused: func(_ string, line int64, reason string) {
-		refused(n.where[line-1], errors.New(reason))
-	}})
+func (n *Reader) Learn(
+	ctx context.Context, svc robotmem.Service, refused func(where string, err error),
+) (Counts, error) {
+	c, err := jsonl.Import(ctx, svc, &n.lines, jsonl.Options{
+		Lines: true,
+		Refused: func(_ string, line int64, reason string) {
+			refused(n.where[line-1], errors.New(reason))
+		},
+	})
+
 	return Counts{c.Lines, c.Created, c.Duplicates, c.Bad}, err
 }

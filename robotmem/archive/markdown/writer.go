@@ -29,11 +29,12 @@ type writer struct {
 
 // Write calls export with a sink that writes to the folder dir, which must be new or empty.
 func Write(dir string, export func(archive.Sink) error) error {
+	// The error of ReadDir is ignored, because OpenRoot fails for the same reason.
 	err := os.MkdirAll(dir, 0o700)
-	// OpenRoot fails where ReadDir does.
 	if found, _ := os.ReadDir(dir); len(found) > 0 {
 		err = cmp.Or(err, fmt.Errorf("%s is not empty; name a new folder", dir))
 	}
+
 	s := &writer{}
 	if err == nil {
 		s.root, err = os.OpenRoot(dir)
@@ -105,7 +106,7 @@ func (s *writer) open(name string) (*os.File, error) {
 	return s.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 }
 
-// folder is the folder of a collection, whose name may be two dots.
+// folder returns the folder of a collection. The name of a collection may be two dots, which would lead out of dir.
 func folder(collection string) string {
 	if strings.Trim(collection, ".") == "" {
 		return "_" + collection
@@ -115,13 +116,21 @@ func folder(collection string) string {
 
 var noWord = regexp.MustCompile(`[^\pL\pN]+`)
 
-// fileName is made of the beginning of the text and the end of the uid.
+// fileName returns the file name of a memory: the beginning of its text and the end of its uid.
 func fileName(m *archive.Memory) string {
 	words := noWord.ReplaceAllString(strings.ToLower(m.Content[:min(len(m.Content), 4*nameLength)]), "-")
 	words = strings.ToValidUTF8(words[:min(len(words), nameLength)], "")
 	return strings.Trim(words, "-") + "-" + m.UID[len(m.UID)-12:]
 }
 
-// extensions are those of common payloads; package mime knows several for some types. None is
-// .md, the extension of a memory.
-var extensions = map[string]string{"image/jpeg": ".jpg", "image/png": ".png", "text/csv": ".csv", "text/plain": ".txt", "application/json": ".json", "audio/wav": ".wav", "audio/flac": ".flac"}
+// extensions maps the media types of common payloads to file name extensions. Package mime is not used, because it
+// knows several extensions for some types. None is .md, the extension of a memory.
+var extensions = map[string]string{
+	"image/jpeg":       ".jpg",
+	"image/png":        ".png",
+	"text/csv":         ".csv",
+	"text/plain":       ".txt",
+	"application/json": ".json",
+	"audio/wav":        ".wav",
+	"audio/flac":       ".flac",
+}

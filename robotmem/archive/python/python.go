@@ -65,10 +65,18 @@ var knownColumns = strings.Fields(`id session_id collection type content human_s
 // Open opens a memory.db to be imported. Not a byte of it changes. It fails with Invalid when it is
 // none. zone is the zone of times that name no zone; UTC if nil. The end of ctx also ends Next.
 func Open(ctx context.Context, path string, zone *time.Location) (*Python, error) {
-	p := &Python{ctx: ctx, zone: cmp.Or(zone, time.UTC), report: Report{Notes: map[string]int64{}}, tables: map[string]bool{}, columns: map[string]bool{}}
+	p := &Python{
+		ctx:     ctx,
+		zone:    cmp.Or(zone, time.UTC),
+		report:  Report{Notes: map[string]int64{}},
+		tables:  map[string]bool{},
+		columns: map[string]bool{},
+	}
+
 	if err := p.open(ctx, path); err != nil {
 		return nil, robotmem.Wrap("import", errors.Join(err, p.Close()))
 	}
+
 	return p, nil
 }
 
@@ -83,6 +91,9 @@ func (p *Python) open(ctx context.Context, path string) error {
 	}
 
 	p.mtime, p.size = info.ModTime(), info.Size()
+
+	// Without a log the file is opened as immutable, which writes nothing beside it. A log can only be read with its
+	// index, which SQLite may have to create.
 	log, err := os.Stat(files.At(path).Log())
 	hasLog := err == nil && log.Size() > 0
 	if hasLog {
@@ -90,7 +101,8 @@ func (p *Python) open(ctx context.Context, path string) error {
 	}
 
 	if p.c, err = openGuarded(ctx, path, !hasLog); err != nil && hasLog {
-		return robotmem.Errorf(robotmem.Invalid, "file", "cannot be read with its log (%s): import a copy of the file and of its -wal in a folder that can be written", robotmem.Reason(err))
+		return robotmem.Errorf(robotmem.Invalid, "file", "cannot be read with its log (%s): "+
+			"import a copy of the file and of its -wal in a folder that can be written", robotmem.Reason(err))
 	} else if err != nil {
 		return err
 	}
@@ -142,11 +154,15 @@ func IsMemory(ctx context.Context, path string) (bool, error) {
 }
 
 func isPython(c *sqlite.Conn) (bool, error) {
+	// The Python system sets no application id, and this program does.
 	app, err := c.Number("PRAGMA application_id")
 	if err != nil || app != 0 {
 		return false, err
 	}
-	n, err := c.Number("SELECT count(*) FROM pragma_table_info('memories') WHERE name IN ('id', 'content', 'collection', 'category', 'confidence')")
+
+	n, err := c.Number(`SELECT count(*) FROM pragma_table_info('memories')
+		WHERE name IN ('id', 'content', 'collection', 'category', 'confidence')`)
+
 	return n == 5, err
 }
 
@@ -159,14 +175,15 @@ func (p *Python) readSchema() error {
 
 	for _, t := range tables {
 		name := t.text("name")
-
 		p.tables[name] = true
+
 		switch {
 		case slices.Contains(knownTables, name):
 			if _, err := p.count(name); err != nil {
 				return err
 			}
-		case !strings.HasPrefix(name, "memories_fts") && !strings.HasPrefix(name, "memories_vec"): // the indexes
+		case !strings.HasPrefix(name, "memories_fts") && !strings.HasPrefix(name, "memories_vec"):
+			// The tables of the indexes are left out in silence, because an index is built again.
 			p.report.Notes["no place for table "+importers.Cut(name, 255)]++
 		}
 	}
@@ -185,7 +202,7 @@ func (p *Python) readSchema() error {
 
 func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// Report is what was noticed so far.
+// Report returns the notes so far.
 func (p *Python) Report() Report { return p.report }
 
 // Close closes the file.
@@ -202,10 +219,16 @@ func (p *Python) Next() (*archive.Entry, error) {
 		next := p.payloads[0]
 		p.payloads = p.payloads[1:]
 		data, err := p.payload(next.id)
-		return &archive.Entry{Payload: &archive.Data{SHA256: next.SHA256, Bytes: next.Bytes, Reader: bytes.NewReader(data)}}, err
+		payload := &archive.Data{SHA256: next.SHA256, Bytes: next.Bytes, Reader: bytes.NewReader(data)}
+
+		return &archive.Entry{Payload: payload}, err
 	}
 
-	stages := []func(*archive.Entry) (more bool, err error){p.manifest, p.sessions, p.lostSessions, p.memories, p.successors}
+	// Memories refer to sessions, and successors to memories that may come later.
+	stages := []func(*archive.Entry) (more bool, err error){
+		p.manifest, p.sessions, p.lostSessions, p.memories, p.successors,
+	}
+
 	for ; p.stage < len(stages); p.stage, p.after = p.stage+1, 0 {
 		entry := &archive.Entry{}
 		if more, err := stages[p.stage](entry); err != nil || more {

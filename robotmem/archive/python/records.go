@@ -37,6 +37,8 @@ func (p *Python) query(sql string, args []any, row func(store.Row) error) error 
 	ctx, cancel := context.WithTimeout(p.ctx, maxDuration)
 	defer cancel()
 	defer p.c.SetInterrupt(p.c.SetInterrupt(ctx))
+
+	// The file may come from anyone: a few bytes of schema can claim rows of any number and size.
 	bytes := 0
 
 	err := p.c.File.Query(sql, args, func(s store.Row) error {
@@ -87,12 +89,15 @@ func (p *Python) rows(sql string, args ...any) (out []row, err error) {
 // count counts the rows of a table. It fails with Corrupt if the file cannot hold them.
 func (p *Python) count(table string) (n int64, err error) {
 	most := importers.MaxSQLiteRows(p.size)
-	err = p.query("SELECT count(*) FROM (SELECT 1 FROM "+quoted(table)+" NOT INDEXED LIMIT ?)", []any{most + 1}, func(s store.Row) error {
+	sql := "SELECT count(*) FROM (SELECT 1 FROM " + quoted(table) + " NOT INDEXED LIMIT ?)"
+
+	err = p.query(sql, []any{most + 1}, func(s store.Row) error {
 		n = s.ColumnInt64(0)
 		return nil
 	})
 	if err == nil && n > most {
-		err = robotmem.Errorf(robotmem.Corrupt, "file", "claims more rows than a file of %d bytes can hold (table %.80s)", p.size, table)
+		err = robotmem.Errorf(robotmem.Corrupt, "file", "claims more rows than a file of %d bytes can hold "+
+			"(table %.80s)", p.size, table)
 	}
 
 	return n, err
@@ -102,8 +107,10 @@ func (p *Python) count(table string) (n int64, err error) {
 func (p *Python) page(sql string) ([]row, error) {
 	rows, err := p.rows(sql+" ORDER BY id LIMIT ?", p.after, pageRows)
 	for _, r := range rows {
+		// With other ids the next page would begin at the same row, without an end.
 		if r.number("id") <= p.after {
-			return nil, robotmem.Errorf(robotmem.Corrupt, "file", "has ids that are no rising whole numbers (%.80s)", sql)
+			return nil, robotmem.Errorf(robotmem.Corrupt, "file", "has ids that are no rising whole numbers (%.80s)",
+				sql)
 		}
 		p.after = r.number("id")
 	}
@@ -119,7 +126,7 @@ func (p *Python) rowsOf(table, sql string, args ...any) ([]row, error) {
 	return p.rows(sql, args...)
 }
 
-// text is the value of a column as text, "" for NULL.
+// text returns the value of a column as text, "" for NULL.
 func (r row) text(name string) string {
 	switch v := r[name].(type) {
 	case nil:
@@ -136,7 +143,7 @@ func (r row) number(name string) int64 {
 	return n
 }
 
-// float is the value of a column as a number, other if it is none.
+// float returns the value of a column as a number, other if it is none.
 func (r row) float(name string, other float64) float64 {
 	switch v := r[name].(type) {
 	case float64:
@@ -157,7 +164,11 @@ func (p *Python) manifest(e *archive.Entry) (bool, error) {
 	if err == nil && p.tables["sessions"] {
 		sessions, err = p.count("sessions")
 	}
-	e.Manifest = &archive.Manifest{Generator: "Python robotmem", Counts: archive.Counts{Memories: memories, Sessions: sessions}}
+
+	e.Manifest = &archive.Manifest{
+		Generator: "Python robotmem",
+		Counts:    archive.Counts{Memories: memories, Sessions: sessions},
+	}
 
 	return true, err
 }
@@ -188,15 +199,27 @@ func (p *Python) memories(e *archive.Entry) (bool, error) {
 func (p *Python) memory(r row) (*archive.Memory, error) {
 	m := &archive.Memory{Version: 1, Sightings: 1}
 	m.Where = fmt.Sprintf("memory %d", r.number("id"))
-	m.UID, m.Collection, m.Session = p.uid(r), cmp.Or(r.text("collection"), robotmem.DefaultCollection), sessionUID(r.text("session_id"))
-	m.Type, m.Content = cmp.Or(r.text("type"), "fact"), r.text("content")
+	m.UID = p.uid(r)
+	m.Collection = cmp.Or(r.text("collection"), robotmem.DefaultCollection)
+	m.Session = sessionUID(r.text("session_id"))
+	m.Type = cmp.Or(r.text("type"), "fact")
+	m.Content = r.text("content")
 	m.Summary = cmp.Or(r.text("human_summary"), record.Summarize(m.Content))
-	m.Context, m.Metadata = p.object(r.text("context"), "context"), p.object(r.text("perception_metadata"), "metadata")
-	m.PerceptionType, m.Category = r.text("perception_type"), cmp.Or(r.text("category"), "code")
-	m.Confidence, m.DecayRate = r.float("confidence", 0.9), r.float("decay_rate", consolidate.DefaultRate)
+	m.Context = p.object(r.text("context"), "context")
+	m.Metadata = p.object(r.text("perception_metadata"), "metadata")
+	m.PerceptionType = r.text("perception_type")
+	m.ScopeFiles = list(r.text("scope_files"))
+	m.ScopeEntities = list(r.text("scope_entities"))
+	m.AccessCount = r.number("access_count")
+	m.ReturnCount = r.number("return_count")
+
+	// A file of another version may lack these columns.
+	m.Category = cmp.Or(r.text("category"), "code")
+	m.Confidence = r.float("confidence", 0.9)
+	m.DecayRate = r.float("decay_rate", consolidate.DefaultRate)
 	m.Status = cmp.Or(r.text("status"), "active")
-	m.ScopeFiles, m.ScopeEntities = list(r.text("scope_files")), list(r.text("scope_entities"))
-	m.AccessCount, m.ReturnCount = r.number("access_count"), r.number("return_count")
+
+	// The Python system does not store when a memory was observed, nor when its state began.
 	m.CreatedAt = p.at(r.text("created_at"), store.FormatTime(p.mtime))
 	m.UpdatedAt = p.at(r.text("updated_at"), m.CreatedAt)
 	m.LastAccessed = p.at(r.text("last_accessed"), "")
@@ -204,6 +227,7 @@ func (p *Python) memory(r row) (*archive.Memory, error) {
 	if m.ValidFrom = m.CreatedAt; m.Status != "active" {
 		m.ValidFrom = m.UpdatedAt
 	}
+
 	if err := p.addPayload(m, r.number("id")); err != nil {
 		return nil, err
 	}
@@ -224,10 +248,11 @@ func (p *Python) addPayload(m *archive.Memory, id int64) error {
 	return err
 }
 
-// payload is the bytes of a memory, nil if it has none.
+// payload returns the bytes of a memory, nil if it has none.
 func (p *Python) payload(id int64) (data []byte, err error) {
 	if p.columns["perception_data"] {
-		err = p.query("SELECT perception_data FROM memories WHERE id = ?", []any{id}, func(s store.Row) error { data = s.ColumnBlob(0, nil); return nil })
+		sql := "SELECT perception_data FROM memories WHERE id = ?"
+		err = p.query(sql, []any{id}, func(s store.Row) error { data = s.ColumnBlob(0, nil); return nil })
 	}
 	return data, err
 }
@@ -264,8 +289,15 @@ func (p *Python) addSessions(e *archive.Entry, rows []row) error {
 	for _, r := range rows {
 		s := archive.Session{}
 		id := r.text("external_id")
-		s.Where, s.SessionID, s.Collection = "session "+id, sessionUID(id), cmp.Or(r.text("collection"), robotmem.DefaultCollection)
-		s.Context, s.Status, s.ClientType, s.Count = p.object(r.text("context"), "context"), "ended", r.text("client_type"), r.number("session_count")
+		s.Where = "session " + id
+		s.SessionID = sessionUID(id)
+		s.Collection = cmp.Or(r.text("collection"), robotmem.DefaultCollection)
+		s.Context = p.object(r.text("context"), "context")
+		s.ClientType = r.text("client_type")
+		s.Count = r.number("session_count")
+
+		// Every state but active counts as ended.
+		s.Status = "ended"
 		if r.text("status") == "active" {
 			s.Status = "active"
 		}
@@ -274,21 +306,28 @@ func (p *Python) addSessions(e *archive.Entry, rows []row) error {
 		if s.Status == "ended" {
 			s.EndedAt = s.UpdatedAt
 		}
-		outcomes, err := p.rowsOf("session_outcomes", "SELECT * FROM session_outcomes WHERE session_id = ? ORDER BY id", id)
+
+		const sql = "SELECT * FROM session_outcomes WHERE session_id = ? ORDER BY id"
+
+		outcomes, err := p.rowsOf("session_outcomes", sql, id)
 		if err != nil {
 			return err
 		}
 
 		for _, o := range outcomes {
-			s.Outcomes = append(s.Outcomes, archive.Outcome{Score: o.float("score", 0), CreatedAt: p.at(o.text("created_at"), s.UpdatedAt)})
+			s.Outcomes = append(s.Outcomes, archive.Outcome{
+				Score:     o.float("score", 0),
+				CreatedAt: p.at(o.text("created_at"), s.UpdatedAt),
+			})
 		}
+
 		e.Sessions = append(e.Sessions, s)
 	}
 
 	return nil
 }
 
-// lostSessions makes an ended episode of each that memories name and no row describes.
+// lostSessions makes an ended episode of each session that memories name and no row describes.
 func (p *Python) lostSessions(e *archive.Entry) (bool, error) {
 	if p.after++; p.after > 1 {
 		return false, nil
@@ -297,7 +336,9 @@ func (p *Python) lostSessions(e *archive.Entry) (bool, error) {
 	if !p.tables["sessions"] {
 		known = "('')"
 	}
-	rows, err := p.rows(`SELECT session_id AS external_id, min(collection) AS collection, min(created_at) AS created_at, max(created_at) AS updated_at, 1 AS session_count
+
+	rows, err := p.rows(`SELECT session_id AS external_id, min(collection) AS collection,
+			min(created_at) AS created_at, max(created_at) AS updated_at, 1 AS session_count
 		FROM memories WHERE session_id IS NOT NULL AND session_id <> '' AND session_id NOT IN ` + known + ` GROUP BY session_id ORDER BY session_id`)
 	if err != nil || len(rows) == 0 {
 		return false, err
@@ -307,13 +348,16 @@ func (p *Python) lostSessions(e *archive.Entry) (bool, error) {
 	return true, p.addSessions(e, rows)
 }
 
-// successors are the references to what superseded a memory.
+// successors reads the references of memories to those that superseded them.
 func (p *Python) successors(e *archive.Entry) (bool, error) {
 	rows, err := p.page("SELECT id, superseded_by FROM memories WHERE superseded_by IS NOT NULL AND id > ?")
 	e.Links = []archive.Link{}
 
 	for _, r := range rows {
-		pair, err := p.rows("SELECT id, collection, session_id, created_at FROM memories WHERE id IN (?1, ?2) ORDER BY id <> ?1", r.number("id"), r.number("superseded_by"))
+		// The uid is derived from these columns, so both rows are needed. The successor comes last.
+		pair, err := p.rows(`SELECT id, collection, session_id, created_at FROM memories
+			WHERE id IN (?1, ?2) ORDER BY id <> ?1`, r.number("id"), r.number("superseded_by"))
+
 		switch {
 		case err != nil:
 			return false, err
@@ -328,7 +372,7 @@ func (p *Python) successors(e *archive.Entry) (bool, error) {
 	return len(rows) > 0, err
 }
 
-// at reads a time; other is for none. Python writes times with and without a zone.
+// at reads a time, which Python writes with and without a zone. It returns other if there is none.
 func (p *Python) at(text, other string) string {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -338,7 +382,12 @@ func (p *Python) at(text, other string) string {
 		return store.FormatTime(t)
 	}
 
-	for _, layout := range []string{"2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02"} {
+	for _, layout := range []string{
+		"2006-01-02T15:04:05.999999999",
+		"2006-01-02 15:04:05.999999999",
+		"2006-01-02T15:04",
+		"2006-01-02",
+	} {
 		if t, err := time.ParseInLocation(layout, text, p.zone); err == nil {
 			return store.FormatTime(t)
 		}
@@ -348,7 +397,7 @@ func (p *Python) at(text, other string) string {
 	return other
 }
 
-// object is a text that should hold a JSON object. Any other text is kept under key.
+// object reads a text that should hold a JSON object. Any other text is kept under key.
 func (p *Python) object(text, key string) json.RawMessage {
 	if strings.TrimSpace(text) == "" {
 		return nil
@@ -372,7 +421,7 @@ func list(text string) []string {
 	return []string{text}
 }
 
-// sessionUID is the session's own id if that is a UUID, else one derived from it.
+// sessionUID returns the session's own id if that is a UUID, else one derived from it.
 func sessionUID(id string) string {
 	if u, err := uuid.Parse(id); err == nil && len(id) == 36 {
 		return u.String()
@@ -384,11 +433,14 @@ func sessionUID(id string) string {
 	return uuid.NewSHA1(uuid.NameSpaceOID, []byte("robotmem session "+id)).String()
 }
 
-// uid is a UUIDv7 derived from what the Python system never changes of a memory.
+// uid returns a UUIDv7 derived from the fields of a memory that the Python system never changes.
 func (p *Python) uid(r row) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "robotmem memory %d %q %q %q", r.number("id"), r.text("collection"), r.text("session_id"), r.text("created_at")))
+	key := fmt.Appendf(nil, "robotmem memory %d %q %q %q",
+		r.number("id"), r.text("collection"), r.text("session_id"), r.text("created_at"))
+	sum := sha256.Sum256(key)
 	u := uuid.UUID(sum[:16])
 
+	// The layout of RFC 9562: 48 bits of Unix milliseconds, then version and variant.
 	ms := store.ParseTime(p.at(r.text("created_at"), store.FormatTime(p.mtime))).UnixMilli()
 	for i := range 6 {
 		u[i] = byte(ms >> (40 - 8*i))

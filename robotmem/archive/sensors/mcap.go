@@ -66,7 +66,8 @@ func list(ctx context.Context, m robotmem.Node, o ExportOptions) ([]entry, error
 			err error
 		)
 		if o.Session != "" {
-			res, err = m.SessionMemories(ctx, &admin.SessionMemoriesRequest{SessionID: o.Session, Limit: listPage, Cursor: cursor})
+			req := &admin.SessionMemoriesRequest{SessionID: o.Session, Limit: listPage, Cursor: cursor}
+			res, err = m.SessionMemories(ctx, req)
 		} else {
 			res, err = m.List(ctx, &robotmem.ListRequest{Collection: o.Collection, Limit: listPage, Cursor: cursor})
 		}
@@ -86,6 +87,7 @@ func list(ctx context.Context, m robotmem.Node, o ExportOptions) ([]entry, error
 		}
 	}
 
+	// The ids make the order of equal times the same in each export.
 	slices.SortFunc(out, func(x, y entry) int {
 		return cmp.Or(cmp.Compare(x.rank, y.rank), x.observed.Compare(y.observed), cmp.Compare(x.id, y.id))
 	})
@@ -94,7 +96,9 @@ func list(ctx context.Context, m robotmem.Node, o ExportOptions) ([]entry, error
 }
 
 // items reads one memory after the other and counts what is left out by reason.
-func items(ctx context.Context, m robotmem.Node, entries []entry, progress func(done, total int64), skipped map[string]uint64) iter.Seq2[recording.Exported, error] {
+func items(
+	ctx context.Context, m robotmem.Node, entries []entry, progress func(done, total int64), skipped map[string]uint64,
+) iter.Seq2[recording.Exported, error] {
 	return func(yield func(recording.Exported, error) bool) {
 		for i, e := range entries {
 			item, reason, err := read(ctx, m, e.id)
@@ -118,13 +122,26 @@ func read(ctx context.Context, m robotmem.Node, id int64) (item recording.Export
 	if err != nil {
 		return item, "", err
 	}
+
+	// A memory may have been forgotten since it was listed.
 	if mem.Status != "active" && mem.Status != "" {
 		return item, mem.Status, nil
 	}
 
-	item = recording.Exported{UID: mem.UID, Fact: mem.Type == "fact", Category: mem.Category, Perception: importers.Perception{
-		Type: mem.PerceptionType, Description: mem.Content, MediaType: mem.MediaType, Metadata: mem.Metadata, Context: mem.Context, ObservedAt: mem.ObservedAt,
-	}}
+	item = recording.Exported{
+		UID:      mem.UID,
+		Fact:     mem.Type == "fact",
+		Category: mem.Category,
+		Perception: importers.Perception{
+			Type:        mem.PerceptionType,
+			Description: mem.Content,
+			MediaType:   mem.MediaType,
+			Metadata:    mem.Metadata,
+			Context:     mem.Context,
+			ObservedAt:  mem.ObservedAt,
+		},
+	}
+
 	switch {
 	case mem.SHA256 == "":
 		return item, "", nil
@@ -132,7 +149,9 @@ func read(ctx context.Context, m robotmem.Node, id int64) (item recording.Export
 		return item, fmt.Sprintf("over %d.0 MiB", maxPayload>>20), nil
 	}
 
+	// A damaged payload must not end the export of all others.
 	const damaged = "its payload is lost or damaged"
+
 	data, err := m.OpenData(ctx, &robotmem.MemoryRequest{MemoryID: id})
 	if errors.Is(err, robotmem.Corrupt) {
 		return item, damaged, nil

@@ -33,7 +33,11 @@ const (
 )
 
 func (s *Sink) Start(ctx context.Context, session importers.Session) (string, error) {
-	res, err := s.Node.StartSession(ctx, &robotmem.StartSessionRequest{Collection: s.Collection, Context: session.Context, Origin: session.Origin})
+	res, err := s.Node.StartSession(ctx, &robotmem.StartSessionRequest{
+		Collection: s.Collection,
+		Context:    session.Context,
+		Origin:     session.Origin,
+	})
 	if errors.Is(err, robotmem.Conflict) {
 		return "", fmt.Errorf("%w: %w", importers.ErrEnded, err)
 	}
@@ -55,6 +59,7 @@ func (s *Sink) Save(ctx context.Context, session string, ps []importers.Percepti
 		return 0, err
 	}
 
+	// A batch that has begun is completed, so that the number of stored perceptions is exact.
 	ctx = context.WithoutCancel(ctx)
 
 	var stored atomic.Int64
@@ -67,11 +72,16 @@ func (s *Sink) Save(ctx context.Context, session string, ps []importers.Percepti
 			if failed.Err() != nil {
 				return nil
 			}
-			cost := min(maxDecoding, perception.DecodeBytes(perception.Item{MediaType: ps[i].MediaType, Data: ps[i].Data}))
+
+			// A compressed image may take a hundred times its bytes while it is described.
+			item := perception.Item{MediaType: ps[i].MediaType, Data: ps[i].Data}
+			cost := min(maxDecoding, perception.DecodeBytes(item))
 			if err := decoding.Acquire(failed, cost); err != nil {
 				return nil // another one has failed
 			}
+
 			defer decoding.Release(cost)
+
 			isNew, err := s.save(ctx, session, &ps[i])
 			if err != nil {
 				return fmt.Errorf("%s: %w", ps[i].Description, err)
@@ -91,9 +101,16 @@ func (s *Sink) Save(ctx context.Context, session string, ps []importers.Percepti
 
 func (s *Sink) save(ctx context.Context, session string, p *importers.Perception) (isNew bool, err error) {
 	req := &robotmem.SavePerceptionRequest{
-		Description: p.Description, PerceptionType: p.Type, MediaType: p.MediaType, Metadata: p.Metadata, Context: p.Context,
-		SessionID: session, Origin: p.Origin,
+		Description:    p.Description,
+		PerceptionType: p.Type,
+		MediaType:      p.MediaType,
+		Metadata:       p.Metadata,
+		Context:        p.Context,
+		SessionID:      session,
+		Origin:         p.Origin,
 	}
+
+	// A perception of a session is in the collection of the session.
 	if session == "" {
 		req.Collection = s.Collection
 	}
@@ -102,6 +119,7 @@ func (s *Sink) save(ctx context.Context, session string, p *importers.Perception
 	}
 
 	if topic, ok := p.Metadata["topic"].(string); ok {
+		// A topic may be named /operator, which Validate would refuse as a source.
 		if robotmem.ReservedSource(topic) {
 			topic = "topic /" + topic
 		}
