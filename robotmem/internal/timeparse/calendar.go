@@ -55,6 +55,7 @@ func (a anchor) merge(b anchor) (anchor, bool) {
 		return a, false
 	}
 
+	// Each of the two supplies what the other lacks. The check above keeps "14:05 3pm" apart.
 	if b.timed() {
 		a.clock, a.clockGrain, a.half = b.clock, b.clockGrain, b.half
 	}
@@ -62,6 +63,7 @@ func (a anchor) merge(b anchor) (anchor, bool) {
 		a.part = b.part
 	}
 
+	// "3 in the afternoon" is 15:00: the first time within the part of the day whose half of the day fits.
 	for of := a.clock; a.timed() && of < a.part.to; of += noon {
 		if of >= a.part.from && (a.half || (of-a.clock)%(2*noon) == 0) {
 			a.clock, a.half, a.part.to = of, false, 0
@@ -76,7 +78,7 @@ func (a anchor) merge(b anchor) (anchor, bool) {
 // calendar counts from the moment of the question. Weeks begin on Monday.
 type calendar struct{ now time.Time }
 
-// midnight is the first moment of a day. time.Date may give 23:00 if clocks jump at 00:00.
+// midnight returns the first moment of a day. time.Date may give 23:00 if clocks jump at 00:00.
 func (c calendar) midnight(y, m, d int) time.Time {
 	t := time.Date(y, time.Month(m), d, 0, 0, 0, 0, c.now.Location())
 	if t.Hour() == 23 {
@@ -85,19 +87,19 @@ func (c calendar) midnight(y, m, d int) time.Time {
 	return t
 }
 
-// dayOf is the day that t is in, moved by n days: 23 to 25 hours.
+// dayOf returns the day that t is in, moved by n days: 23 to 25 hours.
 func (c calendar) dayOf(t time.Time, n int) span {
 	y, m, d := t.Date()
 	return span{c.midnight(y, int(m), d+n), c.midnight(y, int(m), d+n+1)}
 }
 
-// at is a time of day on the day that base starts with, moved by n days.
+// at returns a time of day on the day that base starts with, moved by n days.
 func (c calendar) at(base time.Time, n int, of time.Duration) time.Time {
 	y, m, d := base.Date()
 	return time.Date(y, m, d+n, 0, 0, int(of/time.Second), 0, c.now.Location())
 }
 
-// around is the day, week, month or year that now is in, moved by n of them.
+// around returns the day, week, month or year that now is in, moved by n of them.
 func (c calendar) around(u unit, n int) anchor {
 	y, m, d := c.now.Date()
 
@@ -115,19 +117,23 @@ func (c calendar) around(u unit, n int) anchor {
 	return anchor{date: c.dayOf(c.now, n), grain: day}
 }
 
-// ago is n units back: the whole day, week, month or year, otherwise a point with half a unit, or a
+// ago returns the time n units back: the whole day, week, month or year, otherwise a point with half a unit, or a
 // tenth of the distance, to both sides.
 func (c calendar) ago(u unit, n int) anchor {
 	if u >= day {
 		return c.around(u, -n)
 	}
+
+	// Nobody means a second by "2 hours ago".
 	d := time.Duration(n) * lengths[u]
 	t, slack := c.now.Add(-d), max(d/10, lengths[u]/2)
+
 	return anchor{date: span{t.Add(-slack), t.Add(slack)}, grain: u, point: t}
 }
 
 // rolling is the last n units without an end. A month before March 31 is February 28.
 func (c calendar) rolling(u unit, n int) anchor {
+	// AddDate would turn February 31 into March 3, so the months are counted from the first day of the month.
 	days := map[unit]int{day: n, week: 7 * n}[u]
 	first := c.now.AddDate(0, -map[unit]int{month: n, year: 12 * n}[u], 1-c.now.Day())
 	back := first.AddDate(0, 0, min(c.now.Day(), daysIn(first.Year(), int(first.Month())))-1-days)
@@ -182,6 +188,7 @@ func (c calendar) resolve(a anchor, in span) place {
 	case !a.dayless():
 		in = a.date
 	case !in.set():
+		// "at 14:05" in the morning means yesterday, because a memory is of the past.
 		in = c.dayOf(c.now, 0)
 		if p := c.resolve(a, in); !p.from.After(c.now) {
 			return p

@@ -147,6 +147,7 @@ func mask(s string, named map[string]*regexp.Regexp) string {
 		}
 	}
 
+	// A number in a version, a path or an address must not be read as a time.
 	for _, loc := range named["chunk"].FindAllIndex(b, -1) {
 		text := strings.TrimRight(string(b[loc[0]:loc[1]]), ".:-/")
 		if text != "" && !named["timed"].MatchString(text) {
@@ -326,8 +327,8 @@ func hanCount(s string) (n int) {
 	return n
 }
 
-// dated is the date of a year, month and day, which may be empty from the right. Without a year it is
-// the latest that has begun.
+// dated returns the date of a year, month and day, which may be empty from the right. Without a year it is
+// the latest such date that has begun.
 func (p *parser) dated(year, name, date string) (a anchor, ok bool) {
 	y, m, d := hanCount(year), months[name], hanCount(date)
 	if m == 0 {
@@ -341,12 +342,18 @@ func (p *parser) dated(year, name, date string) (a anchor, ok bool) {
 		return p.on(y, m, d), d <= daysIn(y, m)
 	}
 
+	// 2024 is a leap year, so that February 29 is a date.
 	return p.onLast(m, d), d <= daysIn(2024, m)
 }
 
 // stamp reads an RFC 3339 time, whose seconds and zone may be missing.
 func (p *parser) stamp(text string) (anchor, bool) {
-	for i, layout := range []string{"2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05"} {
+	for i, layout := range []string{
+		"2006-01-02T15:04Z07:00",
+		"2006-01-02T15:04",
+		"2006-01-02T15:04:05Z07:00",
+		"2006-01-02T15:04:05",
+	} {
 		if t, err := time.ParseInLocation(layout, strings.ToUpper(text), p.now.Location()); err == nil {
 			grain := minute - unit(i/2) // the last two have seconds
 			return anchor{date: span{t, t.Add(lengths[grain])}, grain: grain, point: t}, true
@@ -365,6 +372,8 @@ func clockOf(h, m, s, half string) (a anchor, ok bool) {
 	} else if m != "" {
 		a.clockGrain = minute
 	}
+
+	// Without am or pm an hour up to 12 is of either half of the day. 0 and 13 are not.
 	if a.half = 0 < hours && hours <= 12; a.half && half != "" {
 		a.clock, a.half = a.clock%noon, false
 		if half == "p" {

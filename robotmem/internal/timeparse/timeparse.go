@@ -44,6 +44,7 @@ func Parse(question string, now time.Time) Reading {
 // read resolves the items and joins their bounds.
 func (p *parser) read(items []item) Reading {
 	r := Reading{Rest: strings.ToValidUTF8(p.question, "")}
+	// "yesterday ... at 14:05" is 14:05 of yesterday, so the day is found before any time of day is resolved.
 	in := p.commonDay(items)
 
 	var used []string
@@ -62,6 +63,7 @@ func (p *parser) read(items []item) Reading {
 		}
 	}
 
+	// Several phrases narrow the time together. Without a common moment the caller would find nothing.
 	switch {
 	case r.After != nil && r.Before != nil && !r.After.Before(*r.Before):
 		r.After, r.Before = nil, nil
@@ -73,16 +75,22 @@ func (p *parser) read(items []item) Reading {
 	return r
 }
 
-// commonDay is the day of phrases that name none, if only one phrase names one.
+// commonDay returns the day of phrases that name no day, if exactly one phrase names one.
 func (p *parser) commonDay(items []item) (in span) {
 	for _, it := range items {
 		a := it.a
-		if !a.date.set() || a.grain > day || a.date.to.IsZero() || !a.point.IsZero() || it.ranged || it.prep.bounds() && !a.timed() {
+		isDay := a.date.set() && a.grain <= day && !a.date.to.IsZero() && a.point.IsZero()
+
+		// "since Monday" alone bounds the time and does not say which day another phrase means.
+		if !isDay || it.ranged || it.prep.bounds() && !a.timed() {
 			continue
 		}
+
 		if in.set() {
 			return span{}
 		}
+
+		// Without its clock it is the whole day.
 		a.clockGrain = 0
 		in = p.resolve(a, span{}).span
 	}
@@ -97,6 +105,8 @@ func (p *parser) phrase(it item, in span) Phrase {
 	if it.ranged {
 		lo, hi = p.rangeOf(it, in)
 	}
+
+	// An empty interval, or one before year 1, gets no bounds.
 	if !lo.IsZero() && !hi.IsZero() && !lo.Before(hi) || lo.Year() < 1 || hi.Year() < 1 {
 		return ph
 	}
@@ -110,7 +120,7 @@ func (p *parser) phrase(it item, in span) Phrase {
 	return ph
 }
 
-// bounds are what the preposition makes of a place; the zero time is none.
+// bounds returns the interval that the preposition makes of a place. The zero time is no bound.
 func (it *item) bounds(at place) (lo, hi time.Time) {
 	switch it.prep {
 	case before:
@@ -122,7 +132,7 @@ func (it *item) bounds(at place) (lo, hi time.Time) {
 	case after:
 		return at.hi, hi
 	case around:
-		// Half an hour or a unit to both sides.
+		// "around" widens the interval by its own length on both sides, at least by half an hour.
 		wide := max(30*time.Minute, at.hi.Sub(at.from))
 		return at.lo.Add(-wide), at.hi.Add(wide)
 	}
@@ -130,10 +140,12 @@ func (it *item) bounds(at place) (lo, hi time.Time) {
 	return at.from, at.to
 }
 
-// rangeOf is the time from the first anchor to the second. A time of day is the first one after the
-// first anchor, and a weekday before it is the next one.
+// rangeOf returns the time from the first anchor to the second. If the second is a time of day, it is the
+// first such time after the first anchor. If it is a weekday before the first anchor, it is the next one.
 func (p *parser) rangeOf(it item, in span) (lo, hi time.Time) {
 	a, b := it.a, it.b
+
+	// "between 9 and 11 yesterday": the day of the second anchor is that of the first one too.
 	if a.dayless() && b.date.set() && b.grain <= day && b.point.IsZero() {
 		in = b.date
 	}
@@ -141,6 +153,8 @@ func (p *parser) rangeOf(it item, in span) (lo, hi time.Time) {
 	first, last := p.resolve(a, in), p.resolve(b, span{})
 	switch {
 	case b.dayless():
+		// Try the time on the same day, half a day later and on the next day. Half a day later counts only if the words
+		// leave open which half of the day is meant.
 		for _, more := range []time.Duration{0, noon, 2 * noon} {
 			later := b
 			later.clock += more
@@ -149,6 +163,7 @@ func (p *parser) rangeOf(it item, in span) (lo, hi time.Time) {
 			}
 		}
 	case b.latest && a.date.set() && last.lo.Before(first.lo):
+		// The date is yet to come, so the range has no end.
 		last.hi = hi
 	case a.dayless() && !first.lo.Before(last.hi):
 		first = p.resolve(a, p.dayOf(in.from, -1))
@@ -168,6 +183,8 @@ const closing = ",.;:?!)]}、。，；：？！）"
 
 // rest is the question without the phrases that have bounds.
 func (p *parser) rest(items []item, phrases []Phrase) string {
+	// The words are replaced by spaces first, so that the positions of the phrases stay valid. The event of a phrase
+	// stays: it is what the question is about.
 	b := []byte(p.question)
 
 	for i, it := range items {
@@ -189,6 +206,7 @@ func (p *parser) rest(items []item, phrases []Phrase) string {
 		rest.WriteString(word)
 	}
 
+	// A question of time words alone leaves only punctuation.
 	if strings.ContainsFunc(rest.String(), func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 		return rest.String()
 	}
@@ -275,8 +293,9 @@ func (p *parser) items() (found []item, unread string) {
 		if it.event.end == 0 {
 			it.event.start, it.event.end = it.end, it.end
 		}
-		// The hours of a named shift are not known; "before yesterday's crash" is
-		// not before yesterday.
+
+		// The hours of a named shift are not known. "before yesterday's crash" does not
+		// mean before yesterday.
 		owned := (it.prep == before || it.prep == after) && p.owned
 		if (it.a.date.set() || it.a.dayless()) && (p.has("named shift") || owned) {
 			return nil, p.question[it.start:p.i]
@@ -297,6 +316,7 @@ func (p *parser) item(it *item) bool {
 		it.prep = prepositions[strings.Join(strings.Fields(m[0]), " ")]
 	}
 
+	// lead is the preposition as read. The cases below may replace it.
 	lead := it.prep
 	switch {
 	case !p.anchor(&it.a):
@@ -335,6 +355,7 @@ func (p *parser) anchor(a *anchor) (ok bool) {
 		return false
 	}
 
+	// Further atoms refine the anchor as long as they fit. try steps back before the first that does not.
 	for p.try(func() bool {
 		p.has("link")
 		next, ok := p.atom()
@@ -380,6 +401,8 @@ func (p *parser) upper(it *item) bool {
 		if m == nil || (m[1] != "") != (it.prep == between) || !p.anchor(&it.b) {
 			return false
 		}
+
+		// A dash or a Chinese word also joins a date to its time of day. Those are one anchor, not a range.
 		if m[2]+m[3] != "" && it.a.date.set() != it.b.date.set() && it.a.timed() != it.b.timed() {
 			return false
 		}
@@ -417,13 +440,14 @@ func (p *parser) suffix(it *item) {
 	}
 
 	start := p.i
-
 	m := p.take(p.named["postposition"])
+
 	switch {
 	case m == nil, m[1] != "" && !it.a.timed():
 		p.i = start
 	// 前 and 后 alone also begin words for what is in front and behind.
-	case len(m[2]) == len("前") && (m[1] != "" || p.goesOn("夹 爪 臂 端 轮 面 方 侧 视 置 进 退 部 排 左 右 天 期 台 续")):
+	case len(m[2]) == len("前") &&
+		(m[1] != "" || p.goesOn("夹 爪 臂 端 轮 面 方 侧 视 置 进 退 部 排 左 右 天 期 台 续")):
 		p.i = start
 	default:
 		it.prep = postpositions[m[2]]
