@@ -43,6 +43,8 @@ func ParseWritten(s string) (q Quantity, unit string, ok bool) {
 
 	// Printers put a no-break, thin or narrow space between number and unit.
 	unit = strings.TrimLeft(s[n:], " \t\u00a0\u2009\u202f")
+
+	// "3 pm" is a time, although pm is also the picometre.
 	clock := strings.EqualFold(unit, "pm") || strings.EqualFold(unit, "am")
 	if !startsUnit(unit) || clock {
 		return Quantity{}, "", false
@@ -68,7 +70,8 @@ func Of(value float64, unit string) (Quantity, bool) {
 	if !startsUnit(unit) {
 		return Quantity{}, false
 	}
-	// NaN and Inf are no number there.
+
+	// scan refuses the texts of NaN and Inf.
 	d, _, ok := scan(strconv.FormatFloat(value, 'e', -1, 64))
 	if !ok {
 		return Quantity{}, false
@@ -110,8 +113,7 @@ func identifier(s string, n int) bool {
 // plainWord reports whether s can be an unknown unit: "blips", "counts/rev", "个". A text with
 // digits may state more than one quantity.
 func plainWord(s string) bool {
-	// By an operator, behind which a letter must come.
-	joined := false
+	joined := false // the last rune was an operator, which a letter must follow
 
 	for _, r := range s {
 		switch {
@@ -186,7 +188,7 @@ func scan(s string) (d decimal, n int, ok bool) {
 			digits++
 		}
 		if end := skipDigits(s, digits); end > digits {
-			// The largest int if it is beyond.
+			// Atoi returns the largest int for a number beyond it, which the limit then cuts.
 			exp, _ := strconv.Atoi(s[n+1 : end])
 			d.exp = min(max(exp, -maxExponent), maxExponent)
 			n = end
@@ -205,18 +207,21 @@ func skipDigits(s string, i int) int {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// in is the number in the canonical unit of u. It fails if a float64 overflows or underflows to 0.
+// in returns the number in the canonical unit of u. It fails if a float64 overflows or underflows to 0.
 func (d decimal) in(u unit) (float64, bool) {
 	nothing := strings.Trim(d.mantissa, "-0.") == ""
 	switch {
 	case nothing && u.zero == nil:
 		return 0, true
 	case nothing:
+		// 0 °C is not 0 K, so the offset is still added. The exponent of zero means nothing.
 		d.exp = 0
 	case max(d.exp, -d.exp) > maxPlaces:
+		// Exact arithmetic would need as many digits as the exponent says.
 		return 0, false
 	}
 
+	// A factor of a power of ten only moves the exponent, and strconv rounds correctly up to 15 digits.
 	number := d.mantissa + "e" + strconv.Itoa(d.exp+u.factor.exp)
 	if u.zero == nil && u.factor.ratio == nil && u.factor.pi == 0 && len(d.mantissa) <= exactDigits {
 		v, err := strconv.ParseFloat(number, 64)
@@ -241,6 +246,7 @@ func (d decimal) in(u unit) (float64, bool) {
 		}
 	}
 
+	// 15 significant digits, so that equal quantities in different units are the same float64.
 	v, err := strconv.ParseFloat(f.Text('e', 14), 64)
 
 	return v, err == nil && (v != 0 || n.Sign() == 0) && (u.zero == nil || math.Abs(v) < maxTemp)

@@ -54,6 +54,7 @@ func index() (symbols, names vocabulary) {
 			continue
 		}
 
+		// The last cells of a row may be left out.
 		cells := strings.Split(row+"||", "|")
 		for i := range cells {
 			cells[i] = strings.TrimSpace(cells[i])
@@ -74,6 +75,8 @@ func index() (symbols, names vocabulary) {
 		}
 	}
 
+	// Plurals come after all rows, so that a name with an s of its own keeps its unit. A clone, because the loop adds
+	// names.
 	for s, u := range maps.Clone(names.units) {
 		if _, own := names.units[s+"s"]; !own && len(s) > 2 {
 			names.units[s+"s"] = u // the plural

@@ -31,7 +31,8 @@ func textIndex() (known []textUnit, bySymbol, byWord map[string]string) {
 	}
 
 	bySymbol, byWord = map[string]string{}, map[string]string{}
-	// The first symbol of a unit, by 1 of it.
+
+	// same maps 1 of a unit to its first symbol. Spellings are equal to a symbol if 1 of both is the same quantity.
 	same := map[Quantity]string{}
 
 	for _, s := range lists["symbols"] {
@@ -61,7 +62,7 @@ func textIndex() (known []textUnit, bySymbol, byWord map[string]string) {
 	return known, bySymbol, byWord
 }
 
-// ofSymbol is the unit of a symbol of a text, which may spell kΩ as kohm.
+// ofSymbol returns the unit of a symbol of a text, which may spell kΩ as kohm.
 func ofSymbol(s string) (unit, bool) { return resolve(strings.ReplaceAll(s, "ohm", "Ω")) }
 
 // Symbol returns the symbol of a unit in a text: "mN", "°C", or a product with one sign, "N*m".
@@ -126,9 +127,11 @@ func Others(value, symbol string) (others []string) {
 		if v.unit.dims != u.dims || v.unit.zero != nil || v.one == one {
 			continue
 		}
+
 		other := strconv.FormatFloat(number/v.one, 'f', maxOtherDecimals, 64)
 		other = strings.TrimRight(strings.TrimRight(other, "0"), ".")
-		// The division rounds: only what converts back is the same quantity.
+
+		// The division rounds, so only a number that converts back is the same quantity.
 		back, unit := Base(other, v.symbol)
 		if back == base && unit == canonical && math.Abs(number/v.one) < maxOther {
 			others = append(others, other+v.symbol)

@@ -11,7 +11,7 @@ import (
 
 // unit is a dimension and the factor of a number in it.
 type unit struct {
-	canonical string // that of dims, or "" in a product that is not complete
+	canonical string // canonical unit of dims, or "" in a product that is not complete
 	dims      dims
 	factor    factor
 	// zero is the distance of absolute zero below the zero of a temperature scale, in its degree, or
@@ -57,12 +57,13 @@ func parseDims(s string) (d dims) {
 	return d
 }
 
-// String is the canonical unit: "N", "N·m", "m/s²", "W/m/K", "1/s".
+// String returns the canonical unit: "N", "N·m", "m/s²", "W/m/K", "1/s".
 func (d dims) String() string {
 	if name, ok := derived[d]; ok {
 		return name
 	}
 
+	// The order of kinds makes the text the same for each product, whatever the order in which it was written.
 	var above, below []byte
 
 	for i, p := range d {
@@ -187,7 +188,8 @@ func oneFactor(s string) (u unit, power int, rest string, ok bool) {
 		return unit{}, 0, "", false
 	}
 
-	if strings.HasPrefix(s[end:], "-") { // pound-force
+	// A hyphen usually multiplies. In a few names, such as pound-force, it is a part of the name.
+	if strings.HasPrefix(s[end:], "-") {
 		longer := end + 1 + wordEnd(s[end+1:])
 		if named, found := names.units[lower(s[:longer])]; found {
 			u, ok, end = *named, true, longer
@@ -200,6 +202,7 @@ func oneFactor(s string) (u unit, power int, rest string, ok bool) {
 		}
 	}
 
+	// "square metre squared" is no unit.
 	raised, rest := readPower(s[end:])
 	if raised != 1 && power != 1 {
 		return unit{}, 0, "", false
@@ -257,7 +260,7 @@ func operator(s string) (sign int, rest string, ok bool) {
 	return sign, strings.TrimLeft(rest, " "), true
 }
 
-// wordEnd is the length of the word that s begins with.
+// wordEnd returns the length of the word that s begins with.
 func wordEnd(s string) int {
 	if end := strings.IndexFunc(s, func(r rune) bool { return !unitRune(r) }); end >= 0 {
 		return end
@@ -273,7 +276,7 @@ func unitRune(r rune) bool {
 	return r != '每' && r != utf8.RuneError && (unicode.IsLetter(r) || strings.ContainsRune("°‰℃℉′″", r))
 }
 
-// times is u·v^power, where u is a product; false if a power is out of range.
+// times returns u·v^power, where u is a product. It reports false if a power is out of range.
 func (u unit) times(v unit, power int) (unit, bool) {
 	for i, p := range v.dims {
 		sum := int(u.dims[i]) + int(p)*power
