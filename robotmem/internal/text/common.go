@@ -9,7 +9,7 @@ import (
 //go:embed common.txt
 var commonList string
 
-// commonStems are the stems of the words of common.txt.
+// commonStems holds the stems of the words of common.txt.
 var commonStems = sync.OnceValue(func() map[string]bool {
 	out := map[string]bool{}
 

@@ -85,7 +85,7 @@ var kindRules = []kindRule{
 		`在哪|哪里|谁|是多少|多少$|吗[？?]?$|还能|能不能|是不是|どこ|誰|いくら`},
 }
 
-// compiledKinds are kindRules with their expressions, nil for none.
+// compiledKinds compiles the expressions of kindRules, nil for none.
 var compiledKinds = sync.OnceValue(func() (out [][3]*regexp.Regexp) {
 	for _, r := range kindRules {
 		var of [3]*regexp.Regexp
@@ -101,9 +101,9 @@ var compiledKinds = sync.OnceValue(func() (out [][3]*regexp.Regexp) {
 	return out
 })
 
-// asking are words without which an English question is of no kind, and askingGerman those of a German one
+// asking lists the words without which an English question is Plain. askingGerman lists those of a German question
 // that are not English too. They are looked for first, because the rules take longer than the rest of a small
-// recall. By the words of german, too, a question is known to be German.
+// recall. The words of german also show that a question is German.
 var (
 	asking = wordSet(`how what whats which where when who whom whose why is are was were does do did has have had can could may must should
 		shall will would need now currently current present moment days nowadays today still already any anymore yet latest
@@ -121,11 +121,13 @@ var (
 // scriptsOf reports for which of the expressions of a kindRule a question in lower case has words.
 func scriptsOf(question string) (of [3]bool) {
 	if isASCII(question) {
+		// German without umlauts is ASCII too, so its words decide.
 		asked := strings.ContainsRune(question, '?')
 		for word := range strings.FieldsFuncSeq(question, func(r rune) bool { return r < 'a' || r > 'z' }) {
 			of[0] = of[0] || asked || asking[word] || askingGerman[word] || failingStart.MatchString(word)
 			of[1] = of[1] || askingGerman[word] || german[word]
 		}
+
 		return of
 	}
 
@@ -169,7 +171,7 @@ func KindOf(question string) Kind {
 	return Plain
 }
 
-// onlyHow are the words of a question that asks how something ended, and not about what.
+// onlyHow matches a Chinese question that asks how something ended and names no thing.
 var onlyHow = regexp.MustCompile(`^(?:什么|哪些|哪里|有|出|了|过|的|问题|失败|成功|发生|情况|事情|事|怎么样|怎么|做|干|吗|呢|都|故障|顺利|异常|[\s?？。，,!.;:])*$`)
 
 // AsksOnlyHow reports whether a question has no words but those that ask how something ended: "what went
@@ -189,7 +191,7 @@ func AsksOnlyHow(question string) bool {
 	return true
 }
 
-// outcomeStems are the stems of nouns and verbs of outcomes.
+// outcomeStems holds the stems of nouns and verbs of outcomes.
 var outcomeStems = sync.OnceValue(func() map[string]bool {
 	out := map[string]bool{}
 	for _, w := range strings.Fields(`fail failed failure failures fault faults error errors incident incidents accident accidents

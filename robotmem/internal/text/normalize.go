@@ -205,7 +205,7 @@ func foldRune(r rune) rune {
 	return r
 }
 
-// stroked are Latin letters that have no decomposition.
+// stroked maps Latin letters that have no decomposition to their base letters.
 var stroked = map[rune]rune{'ø': 'o', 'ł': 'l', 'đ': 'd', 'ħ': 'h', 'ŧ': 't', 'ı': 'i'}
 
 // firstOf returns the first rune of the canonical decomposition of r: the letter without its accents.

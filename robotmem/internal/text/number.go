@@ -46,6 +46,8 @@ func scanNumber(s string, i int) decimalNumber {
 	start := i
 	i = skipDigits(s, i)
 	whole := s[start:i]
+
+	// A comma separates thousands only before exactly three digits, and not after a zero: "0,123" is something else.
 	if n := len(whole); n >= 1 && n <= 3 && whole[0] != '0' {
 		for i+3 < len(s) && s[i] == ',' && skipDigits(s, i+1) == i+4 {
 			i += 4
@@ -65,6 +67,7 @@ func scanNumber(s string, i int) decimalNumber {
 		if s[j] == '-' || s[j] == '+' {
 			j++
 		}
+		// A letter after the digits means that the e belongs to a name.
 		if end := skipDigits(s, j); end > j && end-j <= 4 {
 			if c, _ := classAt(s, end); c != letter {
 				exponent, _ = strconv.Atoi(s[i+1 : end])
@@ -90,8 +93,7 @@ const maxPlainExponent = 24
 // it is short. Digits are moved and never computed, so nothing is rounded.
 func canonical(neg bool, whole, fraction string, exponent int) string {
 	digits := whole + fraction
-	// Position of the point in digits.
-	point := len(whole) + exponent
+	point := len(whole) + exponent // position of the point in digits
 	trimmed := strings.TrimLeft(digits, "0")
 	point -= len(digits) - len(trimmed)
 	trimmed = strings.TrimRight(trimmed, "0")
@@ -102,7 +104,8 @@ func canonical(neg bool, whole, fraction string, exponent int) string {
 	var out string
 
 	switch n := len(trimmed); {
-	case point > n+maxPlainExponent && exponent != 0, point < -maxPlainExponent && exponent != 0:
+	case exponent != 0 && (point > n+maxPlainExponent || point < -maxPlainExponent):
+		// Written out, a few characters would become thousands of zeros.
 		out = trimmed[:1]
 		if n > 1 {
 			out += "." + trimmed[1:]
@@ -139,6 +142,8 @@ func (p *scanner) number(i int) int {
 	s := p.s
 	num := scanNumber(s, i)
 	u := scanUnit(s, num.end)
+
+	// The number is only the beginning of a word such as 2nd. A sign before it is no part of that word.
 	if u.name == "" && continues(s, num.end) {
 		if !isDigit(s[i]) {
 			i = strings.IndexAny(s[i:], "0123456789") + i
@@ -151,6 +156,7 @@ func (p *scanner) number(i int) int {
 		// it is written. A word of a few letters after it may be a unit that the table does not know,
 		// whose prefix depends on the case: mSv, MSv.
 		p.emit(strings.ReplaceAll(s[i:num.end], ",", ""))
+
 		next := num.end
 		if next < len(s) && s[next] == ' ' {
 			next++
@@ -180,6 +186,7 @@ func (p *scanner) number(i int) int {
 		return u.end
 	}
 
+	// The number is found alone, with its unit, and by the unit alone.
 	from := len(p.out)
 	p.numeral(s[i:num.end], num.value)
 
@@ -228,7 +235,7 @@ func (p *scanner) numeral(written, value string) {
 	p.emit(value)
 }
 
-// unsigned is a number as written, without plus signs and thousands separators.
+// unsigned returns a number as written, without plus signs and thousands separators.
 func unsigned(w string) string {
 	w = strings.ReplaceAll(strings.ReplaceAll(w, ",", ""), "+", "")
 	if w[0] == '.' {
@@ -257,7 +264,7 @@ const (
 	maxFactors      = 4 // kg*m2/s2
 )
 
-// term is the unit as a search term: "%" and "*" are no token characters.
+// term returns the unit as a search term: "%" and "*" are no token characters.
 func (u unit) term() string {
 	return strings.ReplaceAll(strings.ReplaceAll(u.name, "*", "."), "%", "pct")
 }
@@ -271,6 +278,7 @@ func scanUnit(s string, i int) unit {
 	if start >= len(s) {
 		return unit{}
 	}
+
 	if c, _ := classAt(s, start); c == han {
 		return scanHanUnit(s, start)
 	}
@@ -283,13 +291,16 @@ func scanUnit(s string, i int) unit {
 		return unit{}
 	}
 
+	// After a space, "5 v" or "3 a" may be words. A capital or a product, as in "5 V" and "3 g/l", is a unit.
 	if start > i {
-		if glued[s[start:end]] && !(end < len(s) && (s[end] == '/' || s[end] == '*')) && s[start] >= 'a' {
+		isProduct := end < len(s) && (s[end] == '/' || s[end] == '*')
+		if glued[s[start:end]] && !isProduct && s[start] >= 'a' {
 			return unit{}
 		}
 	}
 
-	for range maxFactors - 1 { // N·m, m/s^2, kg*m2/s
+	// Products such as N·m, m/s^2 and kg*m2/s. A sign without a unit after it does not belong to the unit.
+	for range maxFactors - 1 {
 		op, n := operatorAt(s, end)
 		if n == 0 {
 			break
@@ -344,6 +355,7 @@ func scanFactor(s string, i int) (name string, end int) {
 		end += n
 	}
 
+	// The table spells micro as u. Normalization has made the micro sign a Greek mu.
 	name = s[i:end]
 	if strings.HasPrefix(name, "μ") {
 		name = "u" + name[len("μ"):]
@@ -364,6 +376,7 @@ func scanFactor(s string, i int) (name string, end int) {
 		end = power + 1
 	}
 
+	// With more letters it is a word that only begins like a symbol.
 	if c, _ := classAt(s, end); c == letter || c == digit {
 		return "", i
 	}

@@ -59,9 +59,13 @@ const codeDigits = 8
 // otherCode returns a hexadecimal code without its 0x, or with it, else "".
 func otherCode(t string) string {
 	digits, prefixed := strings.CutPrefix(t, "0x")
-	if len(digits) > 2*codeDigits || len(digits) < codeDigits && !(prefixed && len(digits) > 3) || strings.Trim(digits, "0123456789abcdef") != "" {
+
+	// Without 0x a short code would be an ordinary number or word, such as face.
+	isShort := len(digits) < codeDigits && !(prefixed && len(digits) > 3)
+	if isShort || len(digits) > 2*codeDigits || strings.Trim(digits, "0123456789abcdef") != "" {
 		return ""
 	}
+
 	if prefixed {
 		return digits
 	}
@@ -106,19 +110,24 @@ func Quantities(s string) []Quantity {
 
 // appendQuantity appends the number at i, which does not follow a letter.
 func appendQuantity(out []Quantity, s string, i int) ([]Quantity, int) {
+	// Codes and addresses come before numbers, because both begin like one.
 	if end := hexEnd(s, i); end > i {
 		value := fold(s[i:end])
 		if n, err := strconv.ParseUint(s[i+2:end], 16, 64); err == nil {
 			value = strconv.FormatUint(n, 10)
 		}
+
 		return append(out, Quantity{Value: value, Name: nameBefore(s, i)}), end
 	}
+
 	if end := dottedEnd(s, i); end > i {
 		for group := range strings.SplitSeq(s[i:end], ".") {
 			out = append(out, Quantity{Value: canonical(false, group, "", 0)})
 		}
+
 		return out, end
 	}
+
 	num := scanNumber(s, i)
 	u := scanUnit(s, num.end)
 
@@ -143,6 +152,7 @@ func numbersInWord(out []Quantity, s string, i int) ([]Quantity, int) {
 		i += n
 	}
 
+	// No number word is longer than seventeen.
 	if digits || i-start > len("seventeen") {
 		return out, i
 	}
@@ -235,6 +245,8 @@ const (
 // nameBefore returns the name to which the text assigns the number at i, or "".
 func nameBefore(s string, i int) string {
 	i = skipBack(s, i, " \t[({\"'~")
+
+	// "force is about 12 N": hedges stand between the binder and the number.
 	for {
 		start := wordStart(s, i)
 		if !hedges[fold(s[start:i])] {
@@ -247,6 +259,8 @@ func nameBefore(s string, i int) string {
 	if i == 0 {
 		return ""
 	}
+
+	// A sign such as = or : binds more surely than a word, so it comes first.
 	if at := skipSigns(s, i); at < i {
 		return nameWords(s, skipBack(s, at, " \t\"'"))
 	}
@@ -265,6 +279,8 @@ func nameBefore(s string, i int) string {
 // nameWords reads the name that ends at i.
 func nameWords(s string, i int) string {
 	start := wordStart(s, i)
+
+	// "speed was limited to 0.5": verbs stand between the name and the binder. The limit bounds the work.
 	for range 5 {
 		if !skippedVerbs[fold(s[start:i])] {
 			break

@@ -59,7 +59,8 @@ func Sequence(s string) (words []string) {
 var repeating = regexp.MustCompile(`(?i)\b(?:once (?:again|more)|yet again|again|as (?:expected|before|usual|always|last time)|like (?:before|last time)|wie (?:erwartet|zuvor|immer)|erneut|nochmals?|wieder)\b|(?:再次|又一次|再一次|和之前一样|和上次一样|跟上次一样|如预期|一如既往)`)
 
 // repeatingEnds holds a word of each phrase of repeating, for a text that has none of them.
-var repeatingEnds = strings.Fields("again more expected before usual always time erwartet zuvor immer erneut nochmal wieder 次 一样 如预期 一如既往")
+var repeatingEnds = strings.Fields("again more expected before usual always time " +
+	"erwartet zuvor immer erneut nochmal wieder 次 一样 如预期 一如既往")
 
 // Core returns the content sequence of s without phrases such as "again" and "as expected": two texts of
 // the same core report the same.
@@ -75,13 +76,20 @@ var (
 	articles    = wordSet("a the also please")
 	germanWords = wordSet("der die das den dem des und oder ist ein eine nicht")
 	// agreement maps a plural form to the singular.
-	agreement = map[string]string{"are": "is", "am": "is", "were": "was", "have": "has", "do": "does", "these": "this", "those": "that"}
+	agreement = map[string]string{
+		"are": "is", "am": "is", "were": "was", "have": "has", "do": "does", "these": "this", "those": "that",
+	}
 )
 
 // singular removes the s of plural and third person (Harman 1991, "How effective is
 // suffixing?", the S stemmer, which keeps -es after a sibilant).
 func singular(w string) string {
-	if len(w) < 4 || w[len(w)-1] != 's' || negating[w] || failing[w] || strings.ContainsFunc(w, func(r rune) bool { return r < 'a' || r > 'z' }) {
+	if len(w) < 4 || w[len(w)-1] != 's' || negating[w] || failing[w] {
+		return w
+	}
+
+	// The rule is for English words, not for names with digits or words of other languages.
+	if strings.ContainsFunc(w, func(r rune) bool { return r < 'a' || r > 'z' }) {
 		return w
 	}
 

@@ -45,7 +45,7 @@ var step4 = []suffix{
 	{"ous", ""}, {"ive", ""}, {"ize", ""},
 }
 
-// Robots use few words. Each place has the last term of its hash.
+// Robots use few words, so most stems are in this cache. Each place holds the last term with its hash.
 var (
 	stemCache [2048]atomic.Pointer[stemmed]
 	stemSeed  = maphash.MakeSeed()
@@ -59,9 +59,10 @@ func Stem(term string) string {
 		return term
 	}
 	place := &stemCache[maphash.String(stemSeed, term)%uint64(len(stemCache))]
+
 	known := place.Load()
 	if known == nil || known.term != term {
-		// Of a text that need not stay in memory.
+		// The clone keeps the cache from holding the whole text that the term is a part of.
 		term = strings.Clone(term)
 		known = &stemmed{term, stemOf(term)}
 		place.Store(known)
@@ -119,6 +120,7 @@ func pastAndGerund(w []byte) []byte {
 		return w
 	}
 
+	// The suffix may have cut an e (conflat-ed) or follow a doubled consonant (hopp-ing).
 	if ends(w, "at") || ends(w, "bl") || ends(w, "iz") {
 		return append(w, 'e')
 	}
@@ -145,6 +147,8 @@ func rewrite(w []byte, rules []suffix, m int) []byte {
 		if !ends(w, r.end) {
 			continue
 		}
+
+		// Porter removes "ion" only after s and t.
 		left := w[:len(w)-len(r.end)]
 		if r.end == "ion" && left[len(left)-1] != 's' && left[len(left)-1] != 't' {
 			return w

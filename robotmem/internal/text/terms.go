@@ -51,7 +51,11 @@ func BaseTerms(s string) []string {
 // empty. All of them are terms of Terms(s).
 func Query(s string) (content, stop []string) {
 	p := scanner{s: normalize(s), question: true}
-	p.chinese = !strings.ContainsFunc(p.s, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) })
+
+	// A text with kana is Japanese, whose ideographs the Chinese dictionary does not know.
+	p.chinese = !strings.ContainsFunc(p.s, func(r rune) bool {
+		return unicode.In(r, unicode.Hiragana, unicode.Katakana)
+	})
 	p.scan()
 	seen := make(map[string]bool, len(p.out)+len(p.stop))
 
@@ -103,7 +107,7 @@ func (p *scanner) emit(w string) {
 	case !p.sequence:
 		w = fold(w)
 	case w != "A" || len(p.out) == 0:
-		// Bin A is no article.
+		// A single capital A within a text, as in "bin A", is a name and not the article.
 		w = strings.ToLower(w)
 	}
 	p.out = append(p.out, w)
@@ -116,6 +120,7 @@ func (p *scanner) scan() {
 		case digit:
 			i = p.number(i)
 		case letter:
+			// An underscore between words belongs to no word.
 			if p.s[i] == '_' {
 				i++
 				continue
@@ -140,8 +145,7 @@ func (p *scanner) scan() {
 // digit at i and returns its end.
 func (p *scanner) word(i int) int {
 	s, start := p.s, i
-	// lower-case letters, except that the first may be a capital.
-	plain := true
+	plain := true // lower-case letters only, except that the first may be a capital
 
 	for i < len(s) {
 		c, n := classAt(s, i)
@@ -189,12 +193,13 @@ func (p *scanner) nameSigns(start, i int) int {
 		end++
 	}
 
+	// The same sign on both sides is markup.
 	if end == i || start > 0 && p.s[start-1] == p.s[i] {
 		return i
 	}
 
 	if c, _ := classAt(p.s, end); c == letter || c == digit {
-		// Between two words: C-rail, a+b.
+		// The sign joins two words, as in C-rail and a+b.
 		return i
 	}
 
@@ -248,6 +253,8 @@ func (p *scanner) compound(w string) {
 // finds "robot's". Other words are split at the sign.
 func (p *scanner) apostrophe(w string, at int) {
 	head, tail := w[:at], w[at+1:]
+
+	// The contraction ends at the next sign. The rest is split apart from it.
 	rest := ""
 	if next := strings.IndexAny(tail, "'-/."); next >= 0 {
 		tail, rest = tail[:next], tail[next+1:]
@@ -260,6 +267,7 @@ func (p *scanner) apostrophe(w string, at int) {
 			p.emit(tail)
 		}
 	case "t":
+		// The negation becomes a term of its own, so that "not" finds it.
 		if base, ok := negated(head); ok {
 			p.split(base)
 			p.emit("not")
@@ -324,8 +332,10 @@ func (p *scanner) split(w string) {
 		p.emit(w)
 	}
 
-	if whole := strings.NewReplacer("-", "", "_", "").Replace(w); !p.sequence && (!p.question || strings.Contains(w, "_")) && len(whole) < len(w) && identifies(whole) {
-		// ax12 of AX-12: a question may spell it so.
+	// AX-12 is also indexed as ax12, because a question may spell it so. A question with a hyphen needs no second form.
+	whole := strings.NewReplacer("-", "", "_", "").Replace(w)
+	isIndexed := !p.sequence && (!p.question || strings.Contains(w, "_"))
+	if isIndexed && len(whole) < len(w) && identifies(whole) {
 		p.emit(whole)
 	}
 
@@ -375,6 +385,7 @@ func (p *scanner) camelCase(w string) {
 
 	start := 0
 
+	// Two runes are remembered: in HTTPServer only the lower-case e shows that the S before it starts a word.
 	var before, prev rune
 
 	for i, r := range w {
@@ -456,10 +467,12 @@ func (p *scanner) unspaced(i int, c runeClass) int {
 	case c == han && p.chinese:
 		p.queryRun(run)
 	default:
+		// In a longer run of kana or Hangul a question drops the single characters, which are part of many words.
 		from := len(p.out)
 		p.pairs(run, 0, len(run), len(run))
 		if p.question && c == unspace && len(p.out)-from >= 2*pairsAlone-1 {
-			pairs := slices.DeleteFunc(p.out[from:], func(w string) bool { return utf8.RuneCountInString(w) == 1 })
+			isSingle := func(w string) bool { return utf8.RuneCountInString(w) == 1 }
+			pairs := slices.DeleteFunc(p.out[from:], isSingle)
 			p.out = p.out[:from+len(pairs)]
 		}
 	}
@@ -488,20 +501,23 @@ func (p *scanner) queryRun(run string) {
 		for cut < len(run) && !utf8.RuneStart(run[cut]) {
 			cut++
 		}
-		words := segment(run[:cut])
 
+		words := segment(run[:cut])
 		start := 0
+
 		for i, w := range words {
 			end := start + len(w)
+
+			// A pair must not reach into a stop word: it would ask for a character that the question does not mean.
 			limit := cut
 			if i+1 < len(words) && Stop(words[i+1]) {
 				limit = end
 			}
 			if Stop(w) {
-				kept := len(p.out)
+				before := len(p.out)
 				p.pairs(run, start, end, end)
-				p.stop = append(p.stop, p.out[kept:]...)
-				p.out = p.out[:kept]
+				p.stop = append(p.stop, p.out[before:]...)
+				p.out = p.out[:before]
 			} else {
 				p.pairs(run, start, end, limit)
 			}

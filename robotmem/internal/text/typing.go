@@ -29,6 +29,8 @@ func Typing(s string) *Unfinished {
 	}
 
 	u := &Unfinished{prefixes: []string{word}, stems: map[string]bool{}, excluded: map[string]bool{}}
+
+	// Only the end of the word is unfinished: of a.b.c the parts a and b stay.
 	for _, t := range p.out {
 		if !strings.HasSuffix(word, t) || slices.Contains(u.Terms, t) {
 			continue
@@ -46,6 +48,7 @@ func Typing(s string) *Unfinished {
 	for _, b := range u.prefixes {
 		u.complete(b)
 
+		// The beginning of a stop word would otherwise find nearly every memory.
 		for stop := range stopWords {
 			if strings.HasPrefix(stop, b) {
 				u.excluded[Stem(stop)] = true
@@ -61,20 +64,21 @@ func Typing(s string) *Unfinished {
 func (p *scanner) last() string {
 	start, end := 0, 0
 
+	// Each word replaces the terms of the one before, so that those of the last one are left.
 	for i := 0; i < len(p.s); {
 		c, n := classAt(p.s, i)
 		from := i
 		before := p.out
-
 		p.out = p.out[:0]
+
 		switch {
 		case c == digit, c == other && startsNumber(p.s, i):
 			i = p.number(i)
 		case c == letter && p.s[i] != '_':
 			i = p.word(i)
 		case c == han, c == unspace:
+			// Text without spaces has no unfinished word.
 			i = p.unspaced(i, c)
-			// Not part of a word.
 			from = i
 		default:
 			i += n
@@ -96,8 +100,8 @@ func (u *Unfinished) Begins(stem string) bool {
 	return (u.stems[stem] || slices.ContainsFunc(u.prefixes, begins)) && !u.excluded[stem]
 }
 
-// endings are those that Porter's stemmer removes or changes, and combinations of them.
-// A word may be interrupted within one of them or before it.
+// endings lists the endings that Porter's stemmer removes or changes, and combinations of them.
+// A word may be interrupted within an ending or before it.
 var endings = strings.Fields(`e es s ed eed ing ings er ers or ors y ies ied ier iest ly
 	ion ions ation ations ational ationally ator ators tional tionally ate ates ated ating ative atively
 	al als ally ality alities alism alist alize alized alizing alization ence ences ency encies ent ents ently
