@@ -72,6 +72,7 @@ func AskRobots(ctx context.Context, half string, open OpenAt) (*Answers, error) 
 		return nil, err
 	}
 
+	// Sorted, so that the list of missed questions is the same in each run.
 	for _, name := range slices.Sorted(maps.Keys(byDeployment)) {
 		if err := askRobot(ctx, name, byDeployment[name], open, res); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -92,9 +93,15 @@ func askRobot(ctx context.Context, name string, questions []question, open OpenA
 	}
 
 	defer func() { err = cmp.Or(err, stop()) }()
-	ids, keys, sessions := map[string]int64{}, map[int64]string{}, map[string]string{}
+
+	// The files name memories and sessions by keys, because the node chooses their ids.
+	ids := map[string]int64{}
+	keys := map[int64]string{}
+	sessions := map[string]string{}
+
 	err = lines(name+".calls.jsonl", func(c call) error {
-		now = c.At
+		now = c.At // the clock of the node
+
 		if slices.Contains(robotmem.OpByName(c.Op).Fields(), "session_id") && sessions[c.Session] != "" {
 			c.Args["session_id"] = sessions[c.Session]
 		}
@@ -108,6 +115,7 @@ func askRobot(ctx context.Context, name string, questions []question, open OpenA
 			}
 		}
 
+		// A refused call is reported and does not end the run: a robot would go on too.
 		out, err := ask(ctx, s, c.Op, c.Args)
 		if err != nil {
 			res.Refused = append(res.Refused, fmt.Sprintf("%s %s: %v", name, c.Key, err))
@@ -139,11 +147,13 @@ func askRobot(ctx context.Context, name string, questions []question, open OpenA
 				got = append(got, keys[m.MemoryID])
 			}
 		}
+
 		res.Questions++
 		within := slices.ContainsFunc(got, func(key string) bool { return slices.Contains(q.Answers, key) })
 		if within {
 			res.Hit5++
 		}
+
 		if len(got) > 0 && slices.Contains(q.Answers, got[0]) {
 			res.Hit1++
 		} else {

@@ -14,14 +14,14 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// deploymentFiles hold what robots of eleven deployments learnt in a week, and what was asked afterwards. Each
-// was written without sight of the program and of the others. languages.json has questions about two of them in
-// another language than the memory that answers.
+// deploymentFiles holds the facts that robots of eleven deployments learnt in a week, and the questions that were asked
+// afterwards. Each was written without sight of the program and of the others. languages.json has questions about two
+// of them in another language than the memory that answers.
 //
 //go:embed testdata/deployments/*.json testdata/languages.json
 var deploymentFiles embed.FS
 
-// Untouched are the deployments by which nothing was chosen.
+// Untouched lists the deployments that were used to choose no constant and no rule.
 var Untouched = []string{"armcell", "hospital", "kaigo", Languages}
 
 // Languages is the deployment whose questions are in another language than their answers.
@@ -79,7 +79,7 @@ func Deployments() (out []Deployment, err error) {
 	return append(out, across), err
 }
 
-// acrossLanguages is the deployment that has the sessions of two others.
+// acrossLanguages returns the deployment that has the sessions of two others.
 func acrossLanguages(all []Deployment) (d Deployment, err error) {
 	data, err := deploymentFiles.ReadFile("testdata/languages.json")
 	if err != nil {
@@ -153,8 +153,10 @@ func (d *Deployment) Play(ctx context.Context, open OpenAt) (_ *DeploymentScore,
 		if _, err := fmt.Sscanf(e.Starts, "%d:%d", &hour, &minute); err != nil {
 			return nil, fmt.Errorf("starts %q: %w", e.Starts, err)
 		}
+
 		day := asked.AddDate(0, 0, -e.DaysAgo)
 		now = time.Date(day.Year(), day.Month(), day.Day(), hour, minute, 0, 0, time.UTC)
+
 		session, err := s.StartSession(ctx, &robotmem.StartSessionRequest{Context: e.Context})
 		if err != nil {
 			return nil, err
@@ -162,18 +164,26 @@ func (d *Deployment) Play(ctx context.Context, open OpenAt) (_ *DeploymentScore,
 
 		for _, m := range e.Memories {
 			now = now.Add(minutesBetween * time.Minute)
-			res, err := s.Learn(ctx, &robotmem.LearnRequest{Insight: m.Insight, Context: m.Context, SessionID: session.SessionID})
+
+			res, err := s.Learn(ctx, &robotmem.LearnRequest{
+				Insight:   m.Insight,
+				Context:   m.Context,
+				SessionID: session.SessionID,
+			})
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", m.ID, err)
 			}
+
 			names[res.MemoryID] = m.ID
 		}
-		if _, err := s.EndSession(ctx, &robotmem.EndSessionRequest{SessionID: session.SessionID, Outcome: e.End.Outcome}); err != nil {
+
+		end := &robotmem.EndSessionRequest{SessionID: session.SessionID, Outcome: e.End.Outcome}
+		if _, err := s.EndSession(ctx, end); err != nil {
 			return nil, err
 		}
 	}
 
-	// A question in a week finds the vectors that are computed in the background.
+	// In a real week the vectors are computed in the background long before the questions. Here they are computed now.
 	if e, ok := s.(interface{ Embed(context.Context) error }); ok {
 		if err := e.Embed(ctx); err != nil {
 			return nil, err
@@ -198,7 +208,9 @@ func (d *Deployment) Play(ctx context.Context, open OpenAt) (_ *DeploymentScore,
 	return score, nil
 }
 
-func (q *DeploymentQuestion) ask(ctx context.Context, s robotmem.Service, names map[int64]string, score *DeploymentScore) error {
+func (q *DeploymentQuestion) ask(
+	ctx context.Context, s robotmem.Service, names map[int64]string, score *DeploymentScore,
+) error {
 	args := map[string]any{"query": q.Query}
 	for k, v := range q.Arguments {
 		args[k] = v
@@ -216,12 +228,14 @@ func (q *DeploymentQuestion) ask(ctx context.Context, s robotmem.Service, names 
 		got = append(got, names[m.MemoryID])
 	}
 
+	// A question without an answer is answered well by nothing, or by a note that words are unknown.
 	if len(q.Right) == 0 {
 		score.Unknown++
 		if len(got) > 0 && !saysUnknown(res) {
 			score.Unsaid++
 			score.Wrong = append(score.Wrong, WrongOne{q.Kind, q.Query, got, q.Right, false})
 		}
+
 		return nil
 	}
 
@@ -331,7 +345,9 @@ type DeploymentResult struct {
 
 // LeaveOneOut plays every deployment in every setting. For each deployment it chooses the setting with the
 // best first answers on the others, and judges it there.
-func LeaveOneOut(ctx context.Context, open func(Setting) OpenAt, progress func(done, all int)) (*DeploymentResult, error) {
+func LeaveOneOut(
+	ctx context.Context, open func(Setting) OpenAt, progress func(done, all int),
+) (*DeploymentResult, error) {
 	all, err := Deployments()
 	if err != nil {
 		return nil, err
@@ -360,8 +376,10 @@ func LeaveOneOut(ctx context.Context, open func(Setting) OpenAt, progress func(d
 			untouched = append(untouched, scores[0][k])
 			continue
 		}
+
 		touched = append(touched, scores[0][k])
 
+		// The first setting, that of the program, wins a tie.
 		best := 0
 		for i := range settings {
 			if without(scores[i], k) > without(scores[best], k) {
@@ -372,12 +390,14 @@ func LeaveOneOut(ctx context.Context, open func(Setting) OpenAt, progress func(d
 		res.LeftOut = append(res.LeftOut, scores[best][k])
 	}
 
-	res.Mean, res.LeftOutMean, res.Untouched = Mean("mean", touched), Mean("left out", res.LeftOut), Mean("untouched", untouched)
+	res.Mean = Mean("mean", touched)
+	res.LeftOutMean = Mean("left out", res.LeftOut)
+	res.Untouched = Mean("untouched", untouched)
 
 	return res, nil
 }
 
-// without is the share of right first answers of the deployments other than one, and than the untouched.
+// without returns the share of right first answers over all deployments except deployment k and the untouched ones.
 func without(scores []*DeploymentScore, k int) float64 {
 	var others []*DeploymentScore
 

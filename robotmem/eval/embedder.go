@@ -44,12 +44,13 @@ func (b *WordVectors) Embed(_ context.Context, _ robotmem.Purpose, texts []strin
 	return out, nil
 }
 
-// word returns the vector of a word. Those of numbers, of which there is no end, are not kept.
+// word returns the vector of a word. Vectors of words with digits are not cached, because there is no end of numbers.
 func (b *WordVectors) word(word string) []float32 {
 	if v, ok := b.words[word]; ok {
 		return v
 	}
 
+	// The word is the seed, so that every run and every machine has the same vectors.
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(word)) // never fails
 	rng := rand.New(rand.NewPCG(factsSeed, h.Sum64()))

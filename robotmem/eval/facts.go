@@ -40,7 +40,8 @@ func NewFacts() *Facts {
 	return f
 }
 
-var syllables = strings.Fields("ba ko ri ten mar sul vex lo dan pir qua zem fol gri hub nep tor wil yas cor del fin gam har jol kim lun mos nov ost")
+var syllables = strings.Fields("ba ko ri ten mar sul vex lo dan pir qua zem fol gri hub " +
+	"nep tor wil yas cor del fin gam har jol kim lun mos nov ost")
 
 func (f *Facts) word() string {
 	var b strings.Builder
@@ -50,7 +51,7 @@ func (f *Facts) word() string {
 	return b.String()
 }
 
-// kinds of words, the common ones first: each is drawn by Zipf's law, as in texts.
+// kinds lists the words of each kind, the common ones first. They are drawn by Zipf's law, as in texts.
 var kinds = map[string]string{
 	"object":  "cup bottle glass plate box drawer door handle peg socket cable connector tray bin pallet screw gear bearing valve hose lid jar spoon towel panel",
 	"action":  "grasping lifting placing inserting pushing pulling rotating pouring opening closing screwing wiping stacking sliding handing docking",
@@ -61,13 +62,13 @@ var kinds = map[string]string{
 }
 
 func zipf(rng *rand.Rand, words []string) string {
+	// This is the inverse of a continuous 1/x density on [1, n+1).
 	n := float64(len(words))
-	// The inverse of a continuous 1/x density on [1, n+1).
 	return words[min(int(math.Pow(n+1, rng.Float64()))-1, len(words)-1)]
 }
 
-// templates say what robots learn, one a line. In braces is a kind of word, or a number from the
-// first to the second in that format.
+// templateLines holds a sentence that robots learn in each line. Braces hold a kind of word, or the
+// smallest and the largest number and their format.
 //
 //go:embed facts.txt
 var templateLines string
@@ -83,6 +84,7 @@ func (f *Facts) sentence(template string) string {
 		if len(parts) < 3 {
 			return f.draw(parts[0])
 		}
+
 		lo, _ := strconv.ParseFloat(parts[0], 64)
 		hi, _ := strconv.ParseFloat(parts[1], 64)
 		format := parts[2]
@@ -102,6 +104,7 @@ func (f *Facts) num(lo, hi float64) float64 { return lo + f.rng.Float64()*(hi-lo
 // Fact makes the i-th fact. One in a thousand is of the rare trial, which the
 // filtered questions ask for.
 func (f *Facts) Fact(i int) robotmem.LearnRequest {
+	// The order of the draws below must not change: the same seed then gives other facts.
 	trial := "routine"
 	if i%1000 == 7 {
 		trial = "rare"
@@ -127,7 +130,10 @@ func (f *Facts) Fact(i int) robotmem.LearnRequest {
 
 // Near sorts by the distance to a random place.
 func (f *Facts) Near() *robotmem.SpatialSort {
-	return &robotmem.SpatialSort{Field: "spatial.position", Target: []float64{f.num(0, placeSide), f.num(0, placeSide), f.num(0, placeSide/10)}}
+	return &robotmem.SpatialSort{
+		Field:  "spatial.position",
+		Target: []float64{f.num(0, placeSide), f.num(0, placeSide), f.num(0, placeSide/10)},
+	}
 }
 
 func (f *Facts) point() []any {

@@ -54,7 +54,8 @@ func Load(dir string) (*Set, error) {
 		if err := s.judge(string(line)); !header {
 			return err
 		}
-		// A header holds no number.
+
+		// The first line may be a header, which holds no number.
 		return nil
 	})
 
@@ -109,7 +110,9 @@ func readLines(files fs.FS, path string, f func([]byte) error) error {
 
 	defer func() { _ = file.Close() }()
 
+	// A document is one line, so the default limit of a Scanner is too small.
 	const maxLine = 64 << 20
+
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, maxLine)
 
@@ -130,7 +133,7 @@ func readLines(files fs.FS, path string, f func([]byte) error) error {
 	return nil
 }
 
-// conv is the collection that meta names, "" for none.
+// conv returns the collection that meta names, "" for none.
 func conv(meta map[string]any) string {
 	v, ok := meta["conv"]
 	if !ok || v == nil {

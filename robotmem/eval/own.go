@@ -26,17 +26,21 @@ func OwnSet(memories []robotmem.Memory, seed uint64) *Set {
 		id, meta := fmt.Sprint(m.MemoryID), map[string]any{"conv": m.Collection, "session": m.SessionID}
 		s.Docs = append(s.Docs, Item{ID: id, Text: m.Content, Meta: meta})
 		words, spaces := ownWords(m.Content)
+
+		// A generator for each memory keeps its question the same when others are added or removed.
 		rng := rand.New(rand.NewPCG(seed, uint64(m.MemoryID)))
 
-		var kept []string
+		var asked []string
 
 		for _, w := range words {
 			if rng.Float64() < ownKept {
-				kept = append(kept, w)
+				asked = append(asked, w)
 			}
 		}
-		if len(kept) >= ownLeast && len(kept) < len(words) {
-			s.Queries = append(s.Queries, Item{ID: id, Text: strings.Join(kept, spaces), Meta: meta})
+
+		// The whole sentence would be found by its text alone.
+		if len(asked) >= ownLeast && len(asked) < len(words) {
+			s.Queries = append(s.Queries, Item{ID: id, Text: strings.Join(asked, spaces), Meta: meta})
 			s.Judged[id] = Judged{id: 1}
 		}
 	}
@@ -47,7 +51,9 @@ func OwnSet(memories []robotmem.Memory, seed uint64) *Set {
 // ownWords divides the longest sentence of a text at spaces, or into groups of characters.
 func ownWords(text string) (words []string, spaces string) {
 	sentences := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("!?。！？\n", r) })
-	longest := slices.MaxFunc(append(sentences, ""), func(a, b string) int { return utf8.RuneCountInString(a) - utf8.RuneCountInString(b) })
+	byLength := func(a, b string) int { return utf8.RuneCountInString(a) - utf8.RuneCountInString(b) }
+	longest := slices.MaxFunc(append(sentences, ""), byLength) // "" for a text without sentences
+
 	if words = strings.Fields(longest); len(words) > 1 {
 		return words, " "
 	}

@@ -26,8 +26,8 @@ type List struct {
 	Service robotmem.Service
 }
 
-// Alone are the other ways to rank that a run with an embedder compares with the usual
-// one: weights of the ranked lists.
+// Alone lists the weights of ranked lists with which a run with an embedder compares the
+// usual ranking.
 var Alone = []struct {
 	Name    string
 	Weights map[string]float64
@@ -59,7 +59,7 @@ type Result struct {
 	LearnS float64       `json:"learn_s"`
 }
 
-// ListFigures are those of one of Options.Lists.
+// ListFigures holds the figures of one of Options.Lists.
 type ListFigures struct {
 	Name string `json:"name"`
 	Figures
@@ -72,11 +72,19 @@ const (
 
 // Run learns the documents of s and asks its queries.
 func Run(ctx context.Context, m robotmem.Service, s *Set, o Options) (*Result, error) {
-	r := &runner{m: m, res: &Result{Set: s.Name, Lists: make([]ListFigures, len(o.Lists))}, progress: o.Progress, names: map[string]string{}, sessions: map[string]string{}, docs: map[int64]string{}}
+	r := &runner{
+		m:        m,
+		res:      &Result{Set: s.Name, Lists: make([]ListFigures, len(o.Lists))},
+		progress: o.Progress,
+		names:    map[string]string{},
+		sessions: map[string]string{},
+		docs:     map[int64]string{},
+	}
 	if r.progress == nil {
 		r.progress = func(int, int) {}
 	}
 
+	// A query without a relevant document has no recall, so it would only lower the means.
 	var asked []Item
 
 	for _, q := range s.Queries {
@@ -105,12 +113,14 @@ func Run(ctx context.Context, m robotmem.Service, s *Set, o Options) (*Result, e
 			return nil, err
 		}
 
+		// The other rankings are asked right after, so that all see the same state of the machine.
 		for i, l := range o.Lists {
 			r.res.Lists[i].Name = l.Name
 			if err := r.ask(ctx, l.Service, q, s.Judged[q.ID], &r.res.Lists[i].Figures); err != nil {
 				return nil, err
 			}
 		}
+
 		r.res.Queries++
 		r.done++
 		r.progress(r.done, r.total)
@@ -168,17 +178,26 @@ func (r *runner) learn(ctx context.Context, docs []Item) error {
 		if d.Title != "" {
 			text = d.Title + "\n" + d.Text
 		}
+
+		// A memory has a limit. The cut documents are counted, because their end cannot be found.
 		short := strings.ToValidUTF8(text[:min(len(text), maxText)], "")
 		if len(short) < len(text) {
 			r.res.Cut++
 		}
+
 		session, err := r.session(ctx, d.Meta)
 		if err != nil {
 			return err
 		}
-		req.Items = append(req.Items, robotmem.LearnRequest{Insight: short, Collection: r.collection(conv(d.Meta)), SessionID: session})
+
+		req.Items = append(req.Items, robotmem.LearnRequest{
+			Insight:    short,
+			Collection: r.collection(conv(d.Meta)),
+			SessionID:  session,
+		})
 	}
 
+	// Only the time of the batch counts, not that of starting sessions.
 	start := time.Now()
 	res, err := r.m.LearnBatch(ctx, req)
 	if err != nil {
@@ -204,11 +223,19 @@ func (r *runner) learn(ctx context.Context, docs []Item) error {
 // ask adds the figures of one query to f.
 func (r *runner) ask(ctx context.Context, m robotmem.Service, q Item, j Judged, f *Figures) error {
 	start := time.Now()
-	// A benchmark says nothing of confidence.
-	res, err := m.Recall(ctx, &robotmem.RecallRequest{Query: q.Text, Collection: r.collection(conv(q.Meta)), N: Ten, MinConfidence: new(0.0), ParseTime: new(false)})
+
+	// A benchmark judges neither confidence nor the time words of a query, so both are switched off.
+	res, err := m.Recall(ctx, &robotmem.RecallRequest{
+		Query:         q.Text,
+		Collection:    r.collection(conv(q.Meta)),
+		N:             Ten,
+		MinConfidence: new(0.0),
+		ParseTime:     new(false),
+	})
 	if err != nil {
 		return fmt.Errorf("query %s: %w", q.ID, err)
 	}
+
 	f.QueryMS += float64(time.Since(start).Microseconds()) / 1000
 
 	var ranked []string

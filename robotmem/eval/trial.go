@@ -25,7 +25,7 @@ type Trial struct {
 // TryEmbedder measures the speed of an embedder and which languages it knows. A language with a
 // sentence that the model refuses does not work. It fails with the other errors of Embed.
 func TryEmbedder(ctx context.Context, e robotmem.Embedder) (*Trial, error) {
-	// Some load the model now.
+	// Some embedders load the model with the first text. That time is not part of the speed.
 	if _, err := e.Embed(ctx, robotmem.ForMemory, []string{"robot"}); err != nil {
 		return nil, err
 	}
@@ -47,6 +47,8 @@ func TryEmbedder(ctx context.Context, e robotmem.Embedder) (*Trial, error) {
 	}
 
 	t.TextsPerSecond = float64(embedded) / time.Since(start).Seconds()
+
+	// Queries are measured one by one, as a recall sends them.
 	all := languages.All()
 	sentences := languages.Sentences(all[len(all)-1])
 	start = time.Now()
@@ -60,7 +62,8 @@ func TryEmbedder(ctx context.Context, e robotmem.Embedder) (*Trial, error) {
 	t.QueryMS = time.Since(start).Seconds() * 1000 / float64(len(sentences))
 	t.Advice = "do not use it: it knows none of these languages"
 	if len(t.Works) > 0 {
-		t.Advice = fmt.Sprintf("use it for memories in %s; a recall waits %.3g ms for its query", strings.Join(t.Works, ", "), t.QueryMS)
+		t.Advice = fmt.Sprintf("use it for memories in %s; a recall waits %.3g ms for its query",
+			strings.Join(t.Works, ", "), t.QueryMS)
 	}
 
 	return t, nil
