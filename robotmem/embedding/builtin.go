@@ -32,7 +32,7 @@ type builtin struct {
 	cpu      float64 // cores for memories
 
 	mu    sync.Mutex
-	until time.Time // when the threads for memories have rested for what they have worked
+	until time.Time // end of the rest that the threads for memories owe for their work
 }
 
 var _ backend = (*builtin)(nil)
@@ -56,6 +56,7 @@ func (b *builtin) embed(ctx context.Context, purpose robotmem.Purpose, texts []s
 		return nil, err
 	}
 
+	// A caller waits for the vector of a question, so it takes no low priority and no pauses.
 	vectors := make([][]float32, len(texts))
 	if purpose == robotmem.ForQuestion {
 		for i, text := range texts {
@@ -76,8 +77,8 @@ func (b *builtin) embed(ctx context.Context, purpose robotmem.Purpose, texts []s
 // inBackground computes the vectors of memories on as many threads of low priority as cpu has cores or parts
 // of one. They wait while a question is answered, but not for ever.
 func (b *builtin) inBackground(ctx context.Context, model *encoder.Model, texts []string, vectors [][]float32) error {
+	// Half a core is one thread that rests as long as it works. rest is the share of the time that a text takes.
 	threads := math.Ceil(b.cpu)
-	// Of the time that a text takes.
 	rest := threads/b.cpu - 1
 	asked := b.embedder.questions.Load()
 
@@ -118,6 +119,9 @@ func (b *builtin) pause(ctx context.Context, asked int32) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+
+		// After its rest a thread gives way to questions, but for a limited time: on a busy node memories would otherwise
+		// never get their vectors.
 		if rest <= 0 {
 			if waited >= questionPauses || b.embedder.questions.Load() <= asked {
 				return nil
@@ -164,10 +168,13 @@ func safely(model *encoder.Model, text string) (vector []float32, err error) {
 
 func (b *builtin) explain(err error) *robotmem.Error {
 	if errors.Is(err, encoder.ErrDamaged) {
-		return &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("the program's file is damaged (%w); install robotmem again. Recall is by words until then", err)}
+		err = fmt.Errorf("the program's file is damaged (%w); install robotmem again. "+
+			"Recall is by words until then", err)
+		return &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &robotmem.Error{Kind: robotmem.Unavailable, Err: errors.New("the model in the program ran out of time; the processor is busy")}
+		err = errors.New("the model in the program ran out of time; the processor is busy")
+		return &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
 	}
 
 	return &robotmem.Error{Kind: robotmem.Internal, Err: err}

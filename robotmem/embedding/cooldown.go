@@ -31,8 +31,10 @@ func (c *cooldown) begin() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if left := c.until.Sub(c.now()); left > 0 {
-		return &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("paused for another %.0f s: %s", math.Ceil(left.Seconds()), c.reason)}
+		err := fmt.Errorf("paused for another %.0f s: %s", math.Ceil(left.Seconds()), c.reason)
+		return &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
 	}
+
 	return nil
 }
 

@@ -104,8 +104,11 @@ func (e *embedder) Embed(ctx context.Context, purpose robotmem.Purpose, texts []
 		if strings.TrimSpace(text) == "" {
 			return nil, robotmem.Errorf(robotmem.Invalid, "texts", "one is blank and has no meaning; leave it out")
 		}
+
 		text = strings.ToValidUTF8(text, "\uFFFD")
 		prompted[i] = e.prompts[purpose] + strings.ToValidUTF8(text[:min(len(text), maxText)], "")
+
+		// Only queries are cached: a stored text is embedded once.
 		if purpose == robotmem.ForQuestion {
 			if v, ok := e.cache.Get(prompted[i]); ok {
 				vectors[i] = slices.Clone(v)
@@ -120,6 +123,7 @@ func (e *embedder) Embed(ctx context.Context, purpose robotmem.Purpose, texts []
 		for k, i := range batch {
 			input[k] = prompted[i]
 		}
+
 		output, err := e.request(ctx, purpose, e.timeouts[purpose], input)
 		if err != nil {
 			return nil, err
@@ -139,11 +143,14 @@ func (e *embedder) Embed(ctx context.Context, purpose robotmem.Purpose, texts []
 // request calls the backend once, unless it is cooling down, and reports the
 // result to the cool-down. A query that took too long while the backend answered
 // others is no failure, nor is the first batch that took too long.
-func (e *embedder) request(ctx context.Context, purpose robotmem.Purpose, timeout time.Duration, texts []string) ([][]float32, error) {
+func (e *embedder) request(
+	ctx context.Context, purpose robotmem.Purpose, timeout time.Duration, texts []string,
+) ([][]float32, error) {
 	if err := e.cooldown.begin(); err != nil {
 		return nil, err
 	}
 
+	// A caller that leaves almost no time says nothing about the backend when the time is over.
 	short := false
 	if deadline, ok := ctx.Deadline(); ok {
 		short = time.Until(deadline) < minTimeout
@@ -151,9 +158,12 @@ func (e *embedder) request(ctx context.Context, purpose robotmem.Purpose, timeou
 
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+
+	// The counters tell afterwards whether the backend was working for others meanwhile.
 	before := e.answers.Load()
 	e.running.Add(1)
 	defer e.running.Add(-1)
+
 	if purpose == robotmem.ForQuestion {
 		e.questions.Add(1)
 		defer e.questions.Add(-1)
@@ -167,7 +177,8 @@ func (e *embedder) request(ctx context.Context, purpose robotmem.Purpose, timeou
 	if err == nil {
 		e.answers.Add(int32(min(len(texts), 1)))
 		e.tooSlow.Store(false)
-		// A model that is loaded need not answer.
+
+		// A request without texts only loads the model. Its success does not show that the model answers.
 		if len(texts) > 0 && e.cooldown.succeeded() {
 			e.log.Info("the embedder answers again")
 		}
@@ -175,18 +186,25 @@ func (e *embedder) request(ctx context.Context, purpose robotmem.Purpose, timeou
 		return vectors, nil
 	}
 
+	// A caller that left, or a query that waited behind others, starts no cool-down: that would take the backend away
+	// from all of them.
 	busy := purpose == robotmem.ForQuestion && (e.running.Load() > 1 || e.answers.Load() != before)
-	if gaveUp := limited.Err(); errors.Is(gaveUp, context.Canceled) || gaveUp != nil && (busy || short && ctx.Err() != nil) {
-		return nil, &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("the caller stopped waiting for %s: %w", e.model, gaveUp)}
+	gaveUp := limited.Err()
+	if errors.Is(gaveUp, context.Canceled) || gaveUp != nil && (busy || short && ctx.Err() != nil) {
+		err := fmt.Errorf("the caller stopped waiting for %s: %w", e.model, gaveUp)
+		return nil, &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
 	}
 
+	// The first batch that takes too long may only be too large for this machine. Callers send fewer texts then.
 	if limited.Err() != nil && ctx.Err() == nil {
 		err = &timeoutError{timeout}
 		if len(texts) > 1 && !e.tooSlow.Swap(true) {
-			return nil, &robotmem.Error{Kind: robotmem.TooLarge, Err: fmt.Errorf("%s gave %w for %d texts; send fewer at once", e.model, err, len(texts))}
+			err = fmt.Errorf("%s gave %w for %d texts; send fewer at once", e.model, err, len(texts))
+			return nil, &robotmem.Error{Kind: robotmem.TooLarge, Err: err}
 		}
 	}
 
+	// A refused text is the fault of the text, so the backend goes on with others.
 	failure := e.backend.explain(err)
 	if failure.Kind == robotmem.Invalid {
 		return nil, failure
@@ -224,6 +242,8 @@ func (e *embedder) check(vectors [][]float32, n int) error {
 		if len(v) == 0 || len(v) != dim {
 			return &badAnswer{fmt.Sprintf("answered vectors of %d and %d numbers at once", dim, len(v))}
 		}
+
+		// A vector of zeros has no direction, so its cosine with any other is not defined.
 		zero := true
 
 		for _, x := range v {
@@ -237,6 +257,7 @@ func (e *embedder) check(vectors [][]float32, n int) error {
 		}
 	}
 
+	// The first answer fixes the dimension. Another one later means that the model was replaced under its name.
 	e.dim.CompareAndSwap(0, int64(dim))
 	if before := e.dim.Load(); before != int64(dim) {
 		return &badAnswer{fmt.Sprintf("answered vectors of %d numbers, but of %d before", dim, before)}
@@ -245,7 +266,7 @@ func (e *embedder) check(vectors [][]float32, n int) error {
 	return nil
 }
 
-// prompts are the texts before a text, by robotmem.Purpose.
+// prompts holds the text that is put before a text, by robotmem.Purpose.
 type prompts [2]string
 
 const (

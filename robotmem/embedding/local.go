@@ -77,7 +77,7 @@ func (l *localModel) read() error {
 		return fileError(l.dir, errors.Join(err, model.Close()))
 	}
 
-	// dir may be "." or end in a slash.
+	// The identity needs the name of the folder, and dir may be "." or end in a slash.
 	absolute, err := filepath.Abs(l.dir)
 	identity := fmt.Sprintf("%s:%s@%x", l.kind, filepath.Base(absolute), hash[:4])
 	if err == nil && l.identity != "" && l.identity != identity {
@@ -135,11 +135,14 @@ func hashFiles(dir string, names []string) ([]byte, error) {
 	return hash.Sum(nil), nil
 }
 
-// fileError is the error of a model whose files are missing or cannot be used.
+// fileError returns the error of a model whose files are missing or cannot be used.
 func fileError(dir string, err error) *robotmem.Error {
 	if missing := (*fs.PathError)(nil); errors.As(err, &missing) && errors.Is(err, fs.ErrNotExist) {
-		return &robotmem.Error{Kind: robotmem.NotFound, Field: "embedder", Err: fmt.Errorf("%s has no %s; give the folder that the model was downloaded to, or pull one with `robotmem model pull`", dir, filepath.Base(missing.Path))}
+		err := fmt.Errorf("%s has no %s; give the folder that the model was downloaded to, "+
+			"or pull one with `robotmem model pull`", dir, filepath.Base(missing.Path))
+		return &robotmem.Error{Kind: robotmem.NotFound, Field: "embedder", Err: err}
 	}
+
 	return invalid("the model in %s: %w", dir, err)
 }
 
@@ -148,7 +151,8 @@ func (l *localModel) explain(err error) *robotmem.Error {
 		return e
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &robotmem.Error{Kind: robotmem.Unavailable, Err: errors.New("the model ran out of time; ask for fewer texts at once, or choose a smaller model")}
+		err := errors.New("the model ran out of time; ask for fewer texts at once, or choose a smaller model")
+		return &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
 	}
 
 	return &robotmem.Error{Kind: robotmem.Internal, Err: fmt.Errorf("the model %w; its files are damaged, download them again", err)}

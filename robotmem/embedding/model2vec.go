@@ -45,6 +45,7 @@ func openModel2Vec(dir string) (Model, error) {
 		return nil, err
 	}
 
+	// The config is optional: models in the folder 0_StaticEmbedding have none.
 	config, err := os.ReadFile(filepath.Join(dir, "config.json"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -83,8 +84,8 @@ func (m *model2Vec) readWeights(data []byte) error {
 		return errors.New("models with a quantized vocabulary (a tensor named mapping) are not supported")
 	}
 
+	// Files of sentence-transformers have another name for the same matrix.
 	m.vectors, err = newTensor(file, "embeddings")
-	// The name in files of sentence-transformers.
 	if m.vectors == nil && err == nil {
 		m.vectors, err = newTensor(file, "embedding.weight")
 	}
@@ -122,7 +123,8 @@ func (m *model2Vec) Embed(ctx context.Context, texts []string) ([][]float32, err
 			return nil, err
 		}
 		if vectors[i] = m.vector(text); vectors[i] == nil {
-			return nil, robotmem.Errorf(robotmem.Invalid, "texts", "one has no word that the model knows; its language or script may not be the model's")
+			return nil, robotmem.Errorf(robotmem.Invalid, "texts", "one has no word that the model knows; "+
+				"its language or script may not be the model's")
 		}
 	}
 

@@ -67,8 +67,10 @@ func (m Models) Get(name string) (*Pulled, error) {
 	p := &Pulled{}
 	data, err := os.ReadFile(filepath.Join(m.folder(name), manifestFile))
 	if err != nil || m.Dir == "" || !modelName.MatchString(name) || json.Unmarshal(data, p) != nil {
-		return nil, robotmem.Errorf(robotmem.NotFound, "name", "%q is not among the pulled models; `robotmem model list` shows them, and `robotmem model pull` fetches one", name)
+		return nil, robotmem.Errorf(robotmem.NotFound, "name", "%q is not among the pulled models; "+
+			"`robotmem model list` shows them, and `robotmem model pull` fetches one", name)
 	}
+
 	kind, _, _ := strings.Cut(p.Identity, ":")
 	p.Name, p.Embedder = name, kind+":"+m.folder(name)
 
@@ -82,7 +84,7 @@ func (m Models) Remove(name string) error {
 	if _, missing := os.Stat(m.staging(name)); err != nil && (missing != nil || !modelName.MatchString(name)) {
 		return err
 	}
-	// An interrupted call leaves no model.
+	// Without its manifest a model is not listed. It goes first, so that an interrupted call leaves no broken model.
 	_ = os.Remove(filepath.Join(m.folder(name), manifestFile))
 	err = errors.Join(os.RemoveAll(m.folder(name)), os.RemoveAll(m.staging(name)))
 	_, _ = os.Remove(filepath.Dir(m.folder(name))), os.Remove(filepath.Dir(m.staging(name))) // if they are empty
@@ -90,7 +92,7 @@ func (m Models) Remove(name string) error {
 	return err
 }
 
-// runtime is the runtime of a kind of models.
+// runtime returns the runtime of a kind of models.
 func (m Models) runtime(kind string) (Runtime, bool) {
 	if kind == "model2vec" {
 		return Runtime{Files: []string{"model.safetensors", "tokenizer.json"}, Open: openModel2Vec}, true

@@ -121,6 +121,7 @@ func bertNormalizer(c *component) normalizer {
 			}
 		}
 
+		// ASCII has no accents, and NFD is slow.
 		s = b.String()
 		if stripAccents && !ascii {
 			s = runes.Remove(runes.In(unicode.Mn)).String(norm.NFD.String(s))

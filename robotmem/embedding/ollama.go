@@ -78,7 +78,7 @@ func openOllama(model string, o Options) (robotmem.Embedder, error) {
 		return nil
 	})
 	background.Go(func() {
-		// Without texts. A failure shows in State and in the next call of Embed.
+		// Without texts the request only loads the model. A failure shows in State and in the next call of Embed.
 		_, _ = e.request(ctx, robotmem.ForMemory, loadTimeout, []string{})
 	})
 
@@ -100,8 +100,8 @@ func (b *ollama) embed(ctx context.Context, _ robotmem.Purpose, texts []string) 
 	return vectors, nil
 }
 
-// preferred are the models that auto looks for first, the best first: small and
-// good at retrieval before large.
+// preferred lists the models that auto looks for first, the best first: small models that are good at
+// retrieval come before large ones.
 var preferred = []string{
 	"nomic-embed-text", "mxbai-embed-large", "bge-m3", "all-minilm",
 	"snowflake-arctic-embed", "embeddinggemma", "qwen3-embedding",
@@ -147,12 +147,12 @@ func openAuto(o Options) (robotmem.Embedder, error) {
 func (a *auto) begin() {
 	a.model()
 	if o := a.options; o.Models != "" && len((Models{o.Models, o.Runtimes}).List()) > 0 {
-		// a model is there, and the first recall may be the only one.
+		// A pulled model is there, and a command may make only one recall, so the search is waited for.
 		a.searches.Wait()
 	}
 }
 
-// Bind tells which model has made the vectors of the memory. It must be called before the first use.
+// Bind names the model that has made the vectors of the memory. It must be called before the first use.
 func (a *auto) Bind(model string) {
 	if a.builtin == nil || model == "" || model == a.builtin.model {
 		return
@@ -176,7 +176,9 @@ func (a *auto) Embed(ctx context.Context, purpose robotmem.Purpose, texts []stri
 	if e := a.model(); e != nil {
 		return e.Embed(ctx, purpose, texts)
 	}
-	return nil, a.ollama.fail(robotmem.Unavailable, "was not found or has no embedding model; start it with `ollama serve` and fetch a model with `ollama pull %s`", preferred[0])
+
+	return nil, a.ollama.fail(robotmem.Unavailable, "was not found or has no embedding model; "+
+		"start it with `ollama serve` and fetch a model with `ollama pull %s`", preferred[0])
 }
 
 // Close ends the search and waits for it.
@@ -205,6 +207,7 @@ func (a *auto) model() *embedder {
 		return a.builtin
 	}
 
+	// At most one search runs. It is repeated after a pause, because a user may start Ollama later.
 	now := a.options.Clock()
 	if a.found == nil && a.stop == nil && !now.Before(a.next) && !a.closed {
 		ctx, stop := context.WithTimeout(context.Background(), searchTimeout)

@@ -80,7 +80,8 @@ func (o Options) withDefaults() Options {
 func Open(spec string, o Options) (robotmem.Embedder, error) {
 	o = o.withDefaults()
 	if !(o.CPU >= MinCPU && o.CPU <= MaxCPU) {
-		return nil, &robotmem.Error{Kind: robotmem.Invalid, Field: "embed_cpu", Err: fmt.Errorf("must be a number of cores from %v to %v, not %v", MinCPU, MaxCPU, o.CPU)}
+		err := fmt.Errorf("must be a number of cores from %v to %v, not %v", MinCPU, MaxCPU, o.CPU)
+		return nil, &robotmem.Error{Kind: robotmem.Invalid, Field: "embed_cpu", Err: err}
 	}
 
 	kind, name, hasName := strings.Cut(strings.TrimSpace(spec), ":")
@@ -93,7 +94,8 @@ func Open(spec string, o Options) (robotmem.Embedder, error) {
 		if e := openBuiltin(o); e != nil {
 			return e, nil
 		}
-		return nil, invalid("this program was built without a model (tag nomodel); take one with it, or name another: ollama:<model>, model2vec:<dir>")
+		return nil, invalid("this program was built without a model (tag nomodel); take one with it, " +
+			"or name another: ollama:<model>, model2vec:<dir>")
 	case kind == "ollama" && named && !strings.ContainsAny(name, " \t\r\n"):
 		return openOllama(name, o)
 	case kind == "openai" && named:
@@ -103,14 +105,17 @@ func Open(spec string, o Options) (robotmem.Embedder, error) {
 			return openLocal(kind, name, r, o)
 		}
 		if kind == "onnx" {
-			return nil, invalid("%s needs a robotmem that runs ONNX models: build one with `make onnx` in the source code; this one offers model2vec:<dir> and ollama:<model>", spec)
+			// The name is known, but only a program with the runtime can use it.
+			return nil, invalid("%s needs a robotmem that runs ONNX models: build one with `make onnx` in the "+
+				"source code; this one offers model2vec:<dir> and ollama:<model>", spec)
 		}
 	}
 
-	return nil, &robotmem.Error{Kind: robotmem.Invalid, Field: "embedder", Err: fmt.Errorf("%q is not auto, builtin, none, ollama:<model>, openai:<model>, model2vec:<dir> or onnx:<dir>", spec)}
+	return nil, invalid("%q is not auto, builtin, none, ollama:<model>, openai:<model>, "+
+		"model2vec:<dir> or onnx:<dir>", spec)
 }
 
-// invalid is the error of a setting or a file that cannot be used.
+// invalid returns the error of a setting or a file that cannot be used.
 func invalid(format string, args ...any) *robotmem.Error {
 	return &robotmem.Error{Kind: robotmem.Invalid, Field: "embedder", Err: fmt.Errorf(format, args...)}
 }

@@ -53,6 +53,7 @@ func (b *openAI) embed(ctx context.Context, _ robotmem.Purpose, texts []string) 
 	}
 
 	vectors := make([][]float32, len(answer.Data))
+	// An index may come twice or be out of range, which would leave another text without its vector.
 	for i, d := range answer.Data {
 		if d.Index != nil {
 			i = *d.Index

@@ -32,8 +32,8 @@ import (
 // Hub is a server to pull models from. The zero value is huggingface.co.
 type Hub struct {
 	URL      string                  // https://huggingface.co if empty
-	Token    string                  // is sent to the host of URL, and to no host that it redirects to
-	Progress func(done, total int64) // is called with the bytes that are there and all, unless it is nil
+	Token    string                  // sent to the host of URL, and to no host that it redirects to
+	Progress func(done, total int64) // called with the fetched and all bytes, unless it is nil
 	Timeout  time.Duration           // without a byte of an answer, 1 min if zero
 }
 
@@ -42,15 +42,20 @@ const (
 	trial   = "the robot holds a wet glass, der Roboter, el robot, 机器人, ロボット, 로봇, робот, الروبوت, 1 2"
 )
 
-// layouts are the places in which models have their files. A layout applies if the
-// first two files are there; those in its folder are stored beside the others.
+// layouts lists the places in which models have their files. A layout applies if the
+// first two files are there. Files in its folder are stored beside the others.
 var layouts = []struct {
 	kind, folder string
 	files        []string
 }{
 	{"model2vec", "", []string{"model.safetensors", "tokenizer.json", "config.json"}},
-	{"model2vec", "0_StaticEmbedding/", []string{"0_StaticEmbedding/model.safetensors", "0_StaticEmbedding/tokenizer.json"}},
-	{"onnx", "onnx/", []string{"onnx/model.onnx", "tokenizer.json", "config.json", "tokenizer_config.json", "special_tokens_map.json", "1_Pooling/config.json"}},
+	{"model2vec", "0_StaticEmbedding/", []string{
+		"0_StaticEmbedding/model.safetensors", "0_StaticEmbedding/tokenizer.json",
+	}},
+	{"onnx", "onnx/", []string{
+		"onnx/model.onnx", "tokenizer.json", "config.json", "tokenizer_config.json", "special_tokens_map.json",
+		"1_Pooling/config.json",
+	}},
 }
 
 // pull is one call of Models.Pull.
@@ -85,17 +90,20 @@ var digests = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 func (m Models) Pull(ctx context.Context, hub Hub, spec string) (*Pulled, error) {
 	name, revision, _ := strings.Cut(spec, "@")
 	if !modelName.MatchString(name) || m.Dir == "" {
-		return nil, pullError(robotmem.Invalid, "%q is not OWNER/NAME, such as "+example+", or ROBOTMEM_HOME and HOME are not set", name)
+		return nil, pullError(robotmem.Invalid, "%q is not OWNER/NAME, such as "+example+
+			", or ROBOTMEM_HOME and HOME are not set", name)
 	}
 
 	base, err := baseURL(cmp.Or(hub.URL, "https://huggingface.co"), "80")
 	if err != nil {
-		return nil, pullError(robotmem.Invalid, "the address of the hub, HF_ENDPOINT, is not an http:// or https:// URL")
+		return nil, pullError(robotmem.Invalid, "the address of the hub, HF_ENDPOINT, "+
+			"is not an http:// or https:// URL")
 	}
 
 	p := &pull{Hub: hub, base: base, name: name}
 	p.Timeout = cmp.Or(hub.Timeout, time.Minute)
 	p.http.CheckRedirect = p.redirect
+
 	kind, files, err := p.choose(ctx, m, cmp.Or(revision, "main"))
 	if err == nil && kind == "" { // it is installed
 		return m.Get(name)
@@ -105,7 +113,13 @@ func (m Models) Pull(ctx context.Context, hub Hub, spec string) (*Pulled, error)
 		err = p.fetch(ctx, &files[i])
 	}
 
-	out := &Pulled{Name: name, Embedder: kind + ":" + m.folder(name), Bytes: p.total, Revision: p.commit, PulledAt: time.Now().UTC()}
+	out := &Pulled{
+		Name:     name,
+		Embedder: kind + ":" + m.folder(name),
+		Bytes:    p.total,
+		Revision: p.commit,
+		PulledAt: time.Now().UTC(),
+	}
 	if err == nil {
 		err = p.install(ctx, m, kind, out)
 	}
@@ -113,9 +127,11 @@ func (m Models) Pull(ctx context.Context, hub Hub, spec string) (*Pulled, error)
 		err = pullError(robotmem.Unavailable, "%w; make room on the disk, or set ROBOTMEM_HOME to a folder on another", err)
 	}
 
+	// After other errors the fetched files stay, so that the next pull continues.
 	if err == nil || robotmem.KindOf(err) == robotmem.Invalid {
 		err = errors.Join(err, os.RemoveAll(m.staging(name)))
-		// If no other pull was interrupted.
+
+		// The folder can only be removed if it is empty, which it is unless another pull was interrupted.
 		_ = os.Remove(filepath.Dir(m.staging(name)))
 	}
 
@@ -130,6 +146,8 @@ func pullError(kind robotmem.Kind, format string, args ...any) *robotmem.Error {
 func (p *pull) install(ctx context.Context, m Models, kind string, out *Pulled) error {
 	r, _ := m.runtime(kind)
 
+	// A model is tried before it replaces one that works. The trial has words of many scripts, of which any model knows
+	// some.
 	var vectors [][]float32
 	e, err := openLocal(kind, p.dir, r, Options{}.withDefaults())
 	if err == nil {
@@ -145,7 +163,11 @@ func (p *pull) install(ctx context.Context, m Models, kind string, out *Pulled) 
 	out.Identity, out.Dims = e.State().Model, len(vectors[0])
 	manifest, err := json.MarshalIndent(out, "", "  ")
 	to := m.folder(p.name)
-	err = errors.Join(err, os.WriteFile(filepath.Join(p.dir, manifestFile), manifest, 0o600), os.MkdirAll(filepath.Dir(to), 0o700))
+	err = errors.Join(err,
+		os.WriteFile(filepath.Join(p.dir, manifestFile), manifest, 0o600),
+		os.MkdirAll(filepath.Dir(to), 0o700))
+
+	// A folder cannot be renamed over another one, so the old model is moved away first.
 	if _, missing := os.Stat(to); err == nil && missing == nil {
 		err = os.Rename(to, filepath.Join(m.staging(p.name), "old"))
 	}
@@ -160,7 +182,8 @@ func (p *pull) install(ctx context.Context, m Models, kind string, out *Pulled) 
 // and other ports.
 func (p *pull) redirect(req *http.Request, via []*http.Request) error {
 	if len(via) >= 10 || p.base.Scheme == "https" && req.URL.Scheme != "https" {
-		return pullError(robotmem.Unavailable, "%s redirects to %s, which is not followed; set HF_ENDPOINT to the hub itself", outgoing.Origin(p.base), outgoing.Origin(req.URL))
+		return pullError(robotmem.Unavailable, "%s redirects to %s, which is not followed; "+
+			"set HF_ENDPOINT to the hub itself", outgoing.Origin(p.base), outgoing.Origin(req.URL))
 	}
 	if req.URL.Host != p.base.Host {
 		req.Header.Del("Authorization")
@@ -181,15 +204,20 @@ func (p *pull) choose(ctx context.Context, m Models, revision string) (kind stri
 	err = p.get(ctx, address, 0, func(res *http.Response) error {
 		data, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 		if err == nil && (json.Unmarshal(data, &model) != nil || !digests.MatchString(model.SHA)) {
-			err = pullError(robotmem.Unavailable, "%s answered %q and not what a hub tells of a model; check HF_ENDPOINT, or log in to the network if it asks for it", outgoing.Origin(p.base), res.Header.Get("Content-Type"))
+			err = pullError(robotmem.Unavailable, "%s answered %q and not what a hub tells of a model; "+
+				"check HF_ENDPOINT, or log in to the network if it asks for it",
+				outgoing.Origin(p.base), res.Header.Get("Content-Type"))
 		}
+
 		return err
 	})
 	if old, missing := m.Get(p.name); err != nil || missing == nil && old.Revision == model.SHA {
 		return "", nil, err
 	}
 
-	p.commit, p.dir = model.SHA, filepath.Join(m.staging(p.name), model.SHA, filepath.Base(p.name))
+	// The commit is part of the folder, so that files of two revisions are never mixed.
+	p.commit = model.SHA
+	p.dir = filepath.Join(m.staging(p.name), model.SHA, filepath.Base(p.name))
 
 	there := map[string]hubFile{}
 	for _, f := range model.Siblings {
@@ -203,7 +231,8 @@ func (p *pull) choose(ctx context.Context, m Models, revision string) (kind stri
 			continue
 		}
 		if _, runs := m.runtime(l.kind); !runs {
-			return "", nil, pullError(robotmem.Invalid, "%s is an ONNX model, which this robotmem cannot run; build one that can with `make onnx` in the source code, or pull a static model such as "+example, p.name)
+			return "", nil, pullError(robotmem.Invalid, "%s is an ONNX model, which this robotmem cannot run; "+
+				"build one that can with `make onnx` in the source code, or pull a static model such as "+example, p.name)
 		}
 
 		for _, name := range l.files {
@@ -212,22 +241,28 @@ func (p *pull) choose(ctx context.Context, m Models, revision string) (kind stri
 				continue
 			}
 			if f.Size <= 0 || !digests.MatchString(f.digest) {
-				return "", nil, pullError(robotmem.Unavailable, "%s states no size and hash of %s, so that it cannot be verified; use another HF_ENDPOINT", outgoing.Origin(p.base), name)
+				return "", nil, pullError(robotmem.Unavailable, "%s states no size and hash of %s, "+
+					"so that it cannot be verified; use another HF_ENDPOINT", outgoing.Origin(p.base), name)
 			}
+
 			f.local = strings.TrimPrefix(name, l.folder)
-			files, p.total = append(files, f), p.total+f.Size
+			files = append(files, f)
+			p.total += f.Size
 		}
 
 		return l.kind, files, nil
 	}
 
-	return "", nil, pullError(robotmem.Invalid, "%s is no model that robotmem runs: neither a static one (model.safetensors and tokenizer.json of Model2Vec) nor an ONNX one (onnx/model.onnx). Python pickles such as pytorch_model.bin are not read, as they can run any program. Choose another, such as "+example, p.name)
+	return "", nil, pullError(robotmem.Invalid, "%s is no model that robotmem runs: "+
+		"neither a static one (model.safetensors and tokenizer.json of Model2Vec) "+
+		"nor an ONNX one (onnx/model.onnx). Python pickles such as pytorch_model.bin are not read, "+
+		"as they can run any program. Choose another, such as "+example, p.name)
 }
 
 // fetch downloads the rest of a file and verifies it.
 func (p *pull) fetch(ctx context.Context, f *hubFile) error {
+	// If MkdirAll fails, OpenFile does too.
 	name := filepath.Join(p.dir, filepath.FromSlash(f.local))
-	// If it fails, so does the next line.
 	_ = os.MkdirAll(filepath.Dir(name), 0o700)
 	part, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -239,16 +274,20 @@ func (p *pull) fetch(ctx context.Context, f *hubFile) error {
 	p.done += have
 	if err == nil && have < f.Size {
 		err = p.get(ctx, "/"+p.name+"/resolve/"+p.commit+"/"+f.Name, have, func(res *http.Response) error {
-			// It is all of the file.
+			// A server that ignores the range sends the whole file.
 			if res.StatusCode != http.StatusPartialContent {
 				p.done -= have
 				have = 0
 			}
-			_, err := io.Copy(io.MultiWriter(io.NewOffsetWriter(part, have), p), io.LimitReader(res.Body, f.Size-have))
+
+			rest := io.LimitReader(res.Body, f.Size-have)
+			_, err := io.Copy(io.MultiWriter(io.NewOffsetWriter(part, have), p), rest)
+
 			return err
 		})
 	}
 
+	// A git blob is hashed with its size before its bytes.
 	var sum hash.Hash = sha256.New()
 	if len(f.digest) == 2*sha1.Size {
 		sum = sha1.New()
@@ -258,8 +297,12 @@ func (p *pull) fetch(ctx context.Context, f *hubFile) error {
 	if err == nil {
 		_, err = io.Copy(sum, io.NewSectionReader(part, 0, f.Size+1))
 	}
+
+	// The bytes are dropped, because the next pull would otherwise continue after them.
 	if got := hex.EncodeToString(sum.Sum(nil)); err == nil && got != f.digest {
-		err = cmp.Or[error](part.Truncate(0), pullError(robotmem.Unavailable, "%s of %s has the hash %s where the hub states %s; pull again, log in to the network if it asks for it, or use another HF_ENDPOINT", f.Name, p.name, got, f.digest))
+		err = cmp.Or[error](part.Truncate(0), pullError(robotmem.Unavailable, "%s of %s has the hash %s "+
+			"where the hub states %s; pull again, log in to the network if it asks for it, "+
+			"or use another HF_ENDPOINT", f.Name, p.name, got, f.digest))
 	}
 
 	return errors.Join(err, part.Sync())
@@ -279,14 +322,18 @@ func (p *pull) Write(b []byte) (int, error) {
 func (p *pull) get(ctx context.Context, path string, from int64, read func(*http.Response) error) error {
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+
+	// A large model may take hours, so not the whole answer has a time limit but each pause in it. Write resets the
+	// timer.
 	p.stalled = time.AfterFunc(p.Timeout, func() { cancel(fmt.Errorf("no bytes for %v", p.Timeout)) })
 	defer p.stalled.Stop()
+
 	req, err := http.NewRequestWithContext(within, http.MethodGet, p.base.String()+path, nil)
 	if err != nil {
 		return err
 	}
 
-	// Sizes and ranges are those of the file.
+	// Sizes and ranges refer to the file, not to a compressed form of it.
 	req.Header.Set("Accept-Encoding", "identity")
 	if p.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+p.Token)
@@ -325,13 +372,15 @@ func (p *pull) explain(err error) error {
 		return final
 	case !errors.As(err, &status):
 	case status.code == http.StatusUnauthorized, status.code == http.StatusForbidden:
-		kind, next = robotmem.Forbidden, fmt.Sprintf("check the name, and if the model is gated or private, accept its terms at %s/%s and set HF_TOKEN to a valid token of that account", outgoing.Origin(p.base), p.name)
+		kind = robotmem.Forbidden
+		next = fmt.Sprintf("check the name, and if the model is gated or private, accept its terms at %s/%s "+
+			"and set HF_TOKEN to a valid token of that account", outgoing.Origin(p.base), p.name)
 	case status.code == http.StatusNotFound:
 		kind, next = robotmem.NotFound, "check the name, and the revision behind @"
 	}
 
 	if errors.As(err, &broken) {
-		// Without the address, which can hold a signature.
+		// The outer error has the address, which can hold a signature.
 		err = broken.Err
 	}
 

@@ -73,9 +73,11 @@ func OpenReranker(address string, o Options) (robotmem.Reranker, error) {
 
 	base, err := baseURL(address, "80")
 	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Invalid, "reranker", "must be none or the address of a reranking service, such as http://127.0.0.1:8080")
+		return nil, robotmem.Errorf(robotmem.Invalid, "reranker", "must be none or the address of a reranking "+
+			"service, such as http://127.0.0.1:8080")
 	}
 
+	// /rerank is tried in both protocols, because llama.cpp and others serve the first one there too.
 	base.Path, base.RawPath = strings.TrimRight(base.Path, "/"), ""
 	forms := []rerankForm{{path: "v1/rerank"}, {path: "rerank"}, {path: "rerank", texts: true}}
 	if strings.HasSuffix(base.Path, "rerank") {
@@ -131,6 +133,7 @@ func (r *reranker) Rerank(ctx context.Context, query string, texts []string) ([]
 		passages[i] = clipBytes(text, maxPassage)
 	}
 
+	// A caller that leaves almost no time says nothing about the service when the time is over.
 	short := false
 	if deadline, ok := ctx.Deadline(); ok {
 		short = time.Until(deadline) < minTimeout
@@ -180,7 +183,7 @@ func (r *reranker) ask(ctx context.Context, query string, texts []string) ([]flo
 		forms = []rerankForm{*known}
 	}
 
-	// Of the first request that found the page, or else the last.
+	// The error to report is that of the first form whose page exists. If no page exists, it is the last one.
 	var failed error
 	found := false
 
@@ -190,6 +193,8 @@ func (r *reranker) ask(ctx context.Context, query string, texts []string) ([]flo
 			r.form.Store(&form)
 			return scores, nil
 		}
+
+		// Other errors have the same result in any form.
 		status := (*statusError)(nil)
 		if !errors.As(err, &status) || !status.asksOtherForm() {
 			return nil, err
@@ -226,7 +231,8 @@ func (r *reranker) explain(err error) *robotmem.Error {
 	case errors.As(err, &bad):
 		return r.fail(robotmem.Unavailable, "%s; check the address and the log of the service", bad)
 	case errors.As(err, &status) && !status.noPage() && status.asksOtherForm():
-		return r.fail(robotmem.Invalid, "refused the request (%s); set reranker_model if it needs the name of a model, or see the log of the service", status)
+		return r.fail(robotmem.Invalid, "refused the request (%s); set reranker_model if it needs the name of a "+
+			"model, or see the log of the service", status)
 	}
 
 	return r.service.explain(err)
@@ -252,7 +258,7 @@ func (r *reranker) askIn(ctx context.Context, form rerankForm, query string, tex
 	return answer.scores(len(texts))
 }
 
-// rankings are the answer in either protocol.
+// rankings holds an answer in either protocol.
 type rankings []struct {
 	Index     *int     `json:"index"`
 	Relevance *float64 `json:"relevance_score"`
@@ -280,6 +286,7 @@ func (r rankings) scores(n int) ([]float64, error) {
 		return nil, &badAnswer{fmt.Sprintf("answered no scores for %d texts", n)}
 	}
 
+	// Services may leave out texts, so each starts with the lowest score.
 	scores := make([]float64, n)
 	for i := range scores {
 		scores[i] = math.Inf(-1)

@@ -40,8 +40,10 @@ func newTensor(file safetensors.SafeTensors, name string) (*tensor, error) {
 		t.cols = int(shape[1])
 	}
 	if len(shape) < 1 || len(shape) > 2 || t.float == nil {
-		return nil, fmt.Errorf("the tensor %q has numbers of type %v in %d dimensions; F64, F32, F16 and I8 in 1 or 2 are supported", name, t.dtype, len(shape))
+		return nil, fmt.Errorf("the tensor %q has numbers of type %v in %d dimensions; "+
+			"F64, F32, F16 and I8 in 1 or 2 are supported", name, t.dtype, len(shape))
 	}
+
 	t.rows = int(shape[0])
 
 	return t, nil
@@ -49,7 +51,7 @@ func newTensor(file safetensors.SafeTensors, name string) (*tensor, error) {
 
 // addRow adds weight times row i to sum. sum has t.cols numbers.
 func (t *tensor) addRow(sum []float32, i int, weight float32) {
-	// The type of nearly every model.
+	// Nearly every model has this type, so it has a loop without a call for each number.
 	if t.dtype == safetensors.F32 {
 		row := t.data[4*i*t.cols:][:4*len(sum)]
 		for k := range sum {

@@ -71,10 +71,11 @@ func (s *service) call(ctx context.Context, path string, request, answer any) er
 		return err
 	}
 
+	// Anything may answer at an address that is wrong, also with an endless answer.
 	return json.NewDecoder(http.MaxBytesReader(nil, res.Body, cmp.Or(s.most, maxAnswer))).Decode(answer)
 }
 
-// numbers are a vector. Encoders write NaN as null, and a decoder would read it as 0.
+// numbers holds a vector. Encoders write NaN as null, and a decoder would read it as 0.
 type numbers []float32
 
 func (n *numbers) UnmarshalJSON(data []byte) error {
@@ -110,11 +111,13 @@ func statusOf(res *http.Response) error {
 	if err != nil {
 		return err
 	}
+
+	// If the message cannot be decoded, the whole body is shown.
 	text := string(body)
 	if m := errorMessage.FindSubmatch(body); m != nil {
-		// Else the body is shown.
 		_ = json.Unmarshal(m[1], &text)
 	}
+
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > maxQuoted {
 		text = strings.ToValidUTF8(text[:maxQuoted], "") + "…"
@@ -136,6 +139,7 @@ func baseURL(raw, defaultPort string) (*url.URL, error) {
 		return nil, invalid("the address of the embedding service is not an http:// or https:// URL")
 	}
 
+	// The address of all interfaces, such as 0.0.0.0, is one that a server listens on. A client reaches it here.
 	host, port := u.Hostname(), u.Port()
 	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
@@ -152,18 +156,27 @@ func baseURL(raw, defaultPort string) (*url.URL, error) {
 
 // explain returns what an error of a request means: its kind, what failed, and what to do.
 func (s *service) explain(err error) *robotmem.Error {
-	status, bad, slow := (*statusError)(nil), (*badAnswer)(nil), (*timeoutError)(nil)
-	dial, tooLong, broken := (*net.OpError)(nil), (*http.MaxBytesError)(nil), (*url.Error)(nil)
-	redirect := (*outgoing.RedirectError)(nil)
+	var (
+		status   *statusError
+		bad      *badAnswer
+		slow     *timeoutError
+		dial     *net.OpError
+		tooLong  *http.MaxBytesError
+		broken   *url.Error
+		redirect *outgoing.RedirectError
+	)
+
 	if errors.As(err, &redirect) {
 		err = &badAnswer{redirect.Error()}
 	}
 
+	// From the most specific error to the least: http wraps nearly everything in a url.Error, so broken comes last.
 	switch {
 	case errors.As(err, &status):
 		return s.explainStatus(status)
 	case errors.As(err, &bad):
-		return s.fail(robotmem.Unavailable, "%s; check the address and the log of the service, and restart robotmem if the model %s was replaced", bad, s.model)
+		return s.fail(robotmem.Unavailable, "%s; check the address and the log of the service, "+
+			"and restart robotmem if the model %s was replaced", bad, s.model)
 	case errors.As(err, &slow):
 		return s.fail(robotmem.Unavailable, "gave %s; use a smaller model, or see the log of the service", slow)
 	case errors.As(err, &tooLong):
@@ -183,14 +196,20 @@ func (s *service) explainStatus(e *statusError) *robotmem.Error {
 	message := strings.ToLower(e.message)
 	switch {
 	case e.code == http.StatusUnauthorized, e.code == http.StatusForbidden:
-		return s.fail(robotmem.Forbidden, "answered %s; check the key if it needs one, and the address: a proxy in front of it may ask for credentials", e.status)
-	case strings.Contains(message, "model") && (strings.Contains(message, "not found") || strings.Contains(message, "not exist")):
+		return s.fail(robotmem.Forbidden, "answered %s; check the key if it needs one, and the address: "+
+			"a proxy in front of it may ask for credentials", e.status)
+	case strings.Contains(message, "model") &&
+		(strings.Contains(message, "not found") || strings.Contains(message, "not exist")):
+		// A missing model also has the status 404, so the message is looked at before the status.
 		return s.fail(robotmem.NotFound, "has no model %s; %s", s.model, s.fetch)
 	case strings.Contains(message, "not support embed"):
-		return s.fail(robotmem.NotFound, "says that the model %s makes no embeddings; use one that does, such as nomic-embed-text", s.model)
+		return s.fail(robotmem.NotFound, "says that the model %s makes no embeddings; "+
+			"use one that does, such as nomic-embed-text", s.model)
 	case e.code == http.StatusNotFound:
 		return s.fail(robotmem.NotFound, "answered %s; check the address", e)
-	case e.code == http.StatusBadRequest, e.code == http.StatusRequestEntityTooLarge, e.code == http.StatusUnprocessableEntity:
+	case e.code == http.StatusBadRequest,
+		e.code == http.StatusRequestEntityTooLarge,
+		e.code == http.StatusUnprocessableEntity:
 		return s.fail(robotmem.Invalid, "refused a text (%s); shorten it", e)
 	}
 
@@ -199,8 +218,11 @@ func (s *service) explainStatus(e *statusError) *robotmem.Error {
 
 func (s *service) fail(kind robotmem.Kind, format string, args ...any) *robotmem.Error {
 	text := s.name + " " + fmt.Sprintf(format, args...)
+
+	// A service may repeat the key in its message, and the text goes to logs and answers.
 	if s.key != "" {
 		text = strings.ReplaceAll(text, s.key, "…")
 	}
+
 	return &robotmem.Error{Kind: kind, Err: errors.New(text)}
 }

@@ -80,6 +80,7 @@ func readTokenizer(data []byte) (*tokenizer, error) {
 		t.size = max(t.size, id+1)
 	}
 
+	// Special tokens such as [CLS] never occur in a text. Any other added token would change how words are split.
 	for _, a := range file.AddedTokens {
 		if _, known := t.words.tokens[a.Content]; !known && !a.Special {
 			return nil, fmt.Errorf("the added token %q is not in the vocabulary, which is not supported", a.Content)

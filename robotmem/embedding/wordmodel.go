@@ -64,9 +64,10 @@ func (w *wordModel) readWordPiece(c *wordModelConfig) error {
 		return fmt.Errorf("the vocabulary: %w", err)
 	}
 
-	// And 100 runes are the defaults of the format.
+	// "##" and 100 runes are the defaults of the format.
 	prefix := "##"
 	w.maxRunes = 100
+
 	if c.Prefix != nil {
 		prefix = *c.Prefix
 	}
@@ -101,7 +102,10 @@ func (w *wordModel) readUnigram(c *wordModelConfig) error {
 		return fmt.Errorf("the vocabulary: %w", err)
 	}
 
-	w.tokens, w.scores, w.penalty = make(map[string]int, len(list)), make([]float64, len(list)), math.Inf(1)
+	w.tokens = make(map[string]int, len(list))
+	w.scores = make([]float64, len(list))
+	w.penalty = math.Inf(1)
+
 	for id, entry := range list {
 		var text string
 		if err := errors.Join(json.Unmarshal(entry[0], &text), json.Unmarshal(entry[1], &w.scores[id])); err != nil {
@@ -131,6 +135,7 @@ func (w *wordModel) lookUp(tokens []int, word string) []int {
 	before := len(tokens)
 	known := len(word) <= w.maxRunes || utf8.RuneCountInString(word) <= w.maxRunes
 
+	// The first piece begins the word, and all others continue it, which are entries of their own.
 	pieces := w.tokens
 	for known && word != "" {
 		n, id := w.piece(pieces, word)
