@@ -99,8 +99,8 @@ func (c calendar) at(base time.Time, n int, of time.Duration) time.Time {
 	return time.Date(y, m, d+n, 0, 0, int(of/time.Second), 0, c.now.Location())
 }
 
-// around returns the day, week, month or year that now is in, moved by n of them.
-func (c calendar) around(u unit, n int) anchor {
+// period returns the day, week, month or year that now is in, moved by n of them.
+func (c calendar) period(u unit, n int) anchor {
 	y, m, d := c.now.Date()
 
 	switch u {
@@ -121,7 +121,7 @@ func (c calendar) around(u unit, n int) anchor {
 // tenth of the distance, to both sides.
 func (c calendar) ago(u unit, n int) anchor {
 	if u >= day {
-		return c.around(u, -n)
+		return c.period(u, -n)
 	}
 
 	// Nobody means a second by "2 hours ago".
@@ -166,14 +166,14 @@ func (c calendar) onLast(m, d int) anchor {
 
 // lastWeekday is the latest such day, today included.
 func (c calendar) lastWeekday(w time.Weekday) anchor {
-	a := c.around(day, -int(c.now.Weekday()-w+7)%7)
+	a := c.period(day, -int(c.now.Weekday()-w+7)%7)
 	a.latest = true
 	return a
 }
 
 // weekdayIn is a day of the week n weeks from this one.
 func (c calendar) weekdayIn(w time.Weekday, n int) anchor {
-	return anchor{date: c.dayOf(c.around(week, n).date.from, int(w+6)%7), grain: day}
+	return anchor{date: c.dayOf(c.period(week, n).date.from, int(w+6)%7), grain: day}
 }
 
 // place is an anchor in time, with the edges that "before" and "after" count from.

@@ -46,7 +46,7 @@ var (
 		"three": 3, "four": 4, "five": 5, "few": 5, "a few": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
 		"eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "sixty": 60, "ninety": 90}
 	// Morning begins at midnight and night lasts until six: 昨天晚上两点 is in the night.
-	parts = map[string]anchor{
+	dayParts = map[string]anchor{
 		"morning": partOf(0, 12), "afternoon": partOf(12, 18), "evening": partOf(18, 24), "night": partOf(18, 30), "凌晨": partOf(0, 6),
 		"早上": partOf(0, 12), "上午": partOf(0, 12), "中午": partOf(11, 14), "下午": partOf(12, 18), "傍晚": partOf(18, 24), "晚上": partOf(18, 30),
 		"早": partOf(0, 12), "晨": partOf(0, 12), "晚": partOf(18, 30), "夜": partOf(18, 30),
@@ -85,7 +85,7 @@ func anyOf[T any](m map[string]T, latin bool) string {
 var macros = strings.NewReplacer(
 	"{the}", "(?:the )?", "{day}", "(?:"+anyOf(weekdays, true)+",? )?", "{this}", "(this|current|last|past|previous)", "{unit}", "("+anyOf(units, true)+")",
 	"{weekday}", "("+anyOf(weekdays, true)+")", "{w}", "("+anyOf(weekdays, false)+")", "{month}", "("+anyOf(months, true)+")",
-	"{part}", "("+anyOf(parts, true)+"|凌晨|早上|上午|中午|下午|傍晚|晚上)", "{clock}", `\d{1,2}[:：]\d\d(?:[:：]\d\d)?`, "{n}", `(\d{1,4}|[零〇一二两三四五六七八九十]{1,4}|几)`,
+	"{part}", "("+anyOf(dayParts, true)+"|凌晨|早上|上午|中午|下午|傍晚|晚上)", "{clock}", `\d{1,2}[:：]\d\d(?:[:：]\d\d)?`, "{n}", `(\d{1,4}|[零〇一二两三四五六七八九十]{1,4}|几)`,
 	"{count}", `(?:(\d{1,4}\s*|`+anyOf(numbers, true)+` )(`+anyOf(units, true)+`)|half (?:an )?hour\b)`,
 	"{hancount}", `(?:(\d{1,4}|[零〇一二两三四五六七八九十]{1,4}|几)\s*(`+anyOf(units, false)+`)|半个?小时)`,
 )
@@ -160,7 +160,7 @@ func mask(s string, named map[string]*regexp.Regexp) string {
 
 // openers are what a rule can begin with, beside a digit.
 var openers = slices.Concat(strings.Fields("the day yesterday today this current last past previous half noon midday midnight"),
-	slices.Collect(maps.Keys(weekdays)), slices.Collect(maps.Keys(months)), slices.Collect(maps.Keys(numbers)), slices.Collect(maps.Keys(parts)),
+	slices.Collect(maps.Keys(weekdays)), slices.Collect(maps.Keys(months)), slices.Collect(maps.Keys(numbers)), slices.Collect(maps.Keys(dayParts)),
 	strings.Split("前昨今大凌早上中下傍晚夜最过近这半本当周星礼去零〇一二两三四五六七八九十几", ""))
 
 // A rule is a regular expression with a function of its groups. A space is any white space; names in
@@ -187,12 +187,12 @@ var rules = []rule{
 	{`today\b|今天|今日`, "", "", func(p *parser, m []string) (anchor, bool) { return p.ago(day, 0), true }},
 	{`大前天`, "", "", func(p *parser, m []string) (anchor, bool) { return p.ago(day, 3), true }},
 	{`([前昨今])(晚上?|夜里?|早上?|晨)`, "", "", func(p *parser, m []string) (anchor, bool) {
-		a, _ := p.ago(day, map[string]int{"前": 2, "昨": 1}[m[1]]).merge(parts[strings.TrimRight(m[2], "上里")])
+		a, _ := p.ago(day, map[string]int{"前": 2, "昨": 1}[m[1]]).merge(dayParts[strings.TrimRight(m[2], "上里")])
 		return a, m[1] != "今" || p.now.Hour() >= 6 // the night that goes on has begun yesterday
 	}},
-	{`{the}{this} {part}`, "", "shift", func(p *parser, m []string) (anchor, bool) { return p.ago(day, last[m[1]]).merge(parts[m[2]]) }},
+	{`{the}{this} {part}`, "", "shift", func(p *parser, m []string) (anchor, bool) { return p.ago(day, last[m[1]]).merge(dayParts[m[2]]) }},
 	{`{the}{part}`, "", "shift 好", func(p *parser, m []string) (anchor, bool) {
-		a := parts[m[1]]
+		a := dayParts[m[1]]
 		a.bare = isLetter(m[1][0])
 		return a, true
 	}},
@@ -208,10 +208,10 @@ var rules = []rule{
 		if n > 0 && (u <= day || m[1] == "past") {
 			return p.rolling(u, 1), len(m[2]) > 1 && m[2] != "min" && (u >= hour || m[1] == "past")
 		}
-		return p.around(u, -n), u > day
+		return p.period(u, -n), u > day
 	}},
 	{`(上上|上|这|本)一?个?(?:周|星期|礼拜)`, "以 之", "末 期 围 边 报 日 一 二 三 四 五 六 天", func(p *parser, m []string) (anchor, bool) {
-		return p.around(week, -last[m[1]]), true
+		return p.period(week, -last[m[1]]), true
 	}},
 
 	// Dates.
@@ -241,7 +241,7 @@ var rules = []rule{
 	}},
 	{`{n}\s*月(?:\s*{n}\s*[日号]|份)?`, "", "", func(p *parser, m []string) (anchor, bool) { return p.dated("", m[1], m[2]) }},
 	{`(上上|上|这|本|当)一?个?月(?:{n}[号日])?`, "以 之", "", func(p *parser, m []string) (anchor, bool) {
-		in := p.around(month, -last[m[1]]).date.from
+		in := p.period(month, -last[m[1]]).date.from
 		return p.dated(in.Format("2006"), in.Format("1"), m[2])
 	}},
 
@@ -251,7 +251,7 @@ var rules = []rule{
 		if m[1] != "" && last[m[1]] == 0 {
 			a = p.weekdayIn(w, 0)
 		} else if m[1] != "" && w == p.now.Weekday() {
-			a = p.around(day, -7)
+			a = p.period(day, -7)
 		}
 
 		return a, (m[1] != "" || strings.HasSuffix(m[2], "day") || p.follows(placing)) && !p.common(m[0], m[2])
