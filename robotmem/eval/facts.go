@@ -80,14 +80,14 @@ var blanks = regexp.MustCompile(`{[^}]*}`)
 // sentence fills the blanks of a template from left to right.
 func (f *Facts) sentence(template string) string {
 	return blanks.ReplaceAllStringFunc(template, func(blank string) string {
-		parts := strings.Fields(strings.Trim(blank, "{}"))
-		if len(parts) < 3 {
-			return f.draw(parts[0])
+		words := strings.Fields(strings.Trim(blank, "{}"))
+		if len(words) < 3 {
+			return f.draw(words[0])
 		}
 
-		lo, _ := strconv.ParseFloat(parts[0], 64)
-		hi, _ := strconv.ParseFloat(parts[1], 64)
-		format := parts[2]
+		lo, _ := strconv.ParseFloat(words[0], 64)
+		hi, _ := strconv.ParseFloat(words[1], 64)
+		format := words[2]
 		if strings.HasSuffix(format, "d") {
 			return fmt.Sprintf(format, int(lo)+f.rng.IntN(int(hi-lo)+1))
 		}
