@@ -53,6 +53,7 @@ func list(fsys fs.FS, start string) (notes []string, others int, err error) {
 		case d.Type().IsRegular() && isNote(name):
 			notes = append(notes, name)
 		case !d.IsDir() && !isNote(name):
+			// The file of a payload has the name of its memory with another extension.
 			if _, err := fs.Stat(fsys, strings.TrimSuffix(name, filepath.Ext(name))+".md"); err != nil {
 				others++
 			}

@@ -65,6 +65,8 @@ func (s *writer) Memory(m *archive.Memory, b *archive.Bytes) error {
 	sum, err := m.Hash()
 	note := memoryNote{Kind: "memory", Memory: *m, Sum: sum}
 	name := filepath.Join(folder(m.Collection), cmp.Or(m.Session, "memories"), fileName(m))
+
+	// The extension is only for people and other programs. The media type is in the front matter.
 	if b != nil {
 		mediaType, _, _ := strings.Cut(m.MediaType, ";")
 		beside := name + cmp.Or(extensions[strings.TrimSpace(mediaType)], ".bin")

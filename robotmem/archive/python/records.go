@@ -332,13 +332,14 @@ func (p *Python) lostSessions(e *archive.Entry) (bool, error) {
 	if p.after++; p.after > 1 {
 		return false, nil
 	}
+
 	known := "(SELECT external_id FROM sessions)"
 	if !p.tables["sessions"] {
 		known = "('')"
 	}
 
-	rows, err := p.rows(`SELECT session_id AS external_id, min(collection) AS collection,
-			min(created_at) AS created_at, max(created_at) AS updated_at, 1 AS session_count
+	rows, err := p.rows("SELECT session_id AS external_id, min(collection) AS collection, " +
+		`min(created_at) AS created_at, max(created_at) AS updated_at, 1 AS session_count
 		FROM memories WHERE session_id IS NOT NULL AND session_id <> '' AND session_id NOT IN ` + known + ` GROUP BY session_id ORDER BY session_id`)
 	if err != nil || len(rows) == 0 {
 		return false, err
@@ -355,8 +356,8 @@ func (p *Python) successors(e *archive.Entry) (bool, error) {
 
 	for _, r := range rows {
 		// The uid is derived from these columns, so both rows are needed. The successor comes last.
-		pair, err := p.rows(`SELECT id, collection, session_id, created_at FROM memories
-			WHERE id IN (?1, ?2) ORDER BY id <> ?1`, r.number("id"), r.number("superseded_by"))
+		pair, err := p.rows("SELECT id, collection, session_id, created_at FROM memories "+
+			"WHERE id IN (?1, ?2) ORDER BY id <> ?1", r.number("id"), r.number("superseded_by"))
 
 		switch {
 		case err != nil:
@@ -382,6 +383,7 @@ func (p *Python) at(text, other string) string {
 		return store.FormatTime(t)
 	}
 
+	// A time without a zone is one of the zone that the caller named.
 	for _, layout := range []string{
 		"2006-01-02T15:04:05.999999999",
 		"2006-01-02 15:04:05.999999999",
