@@ -94,7 +94,7 @@ func expression(pattern string) *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(?:` + strings.ReplaceAll(macros.Replace(pattern), " ", `\s+`) + `)`)
 }
 
-// patterns are those of the parser, beside the rules.
+// patterns holds the named patterns of the parser. The rules have their own.
 var patterns = map[string]string{
 	"word":         `[a-z]+(?:\.[a-z]+)*|[a-z0-9.:：\-/'’]+|` + masked + `+|(?s:.)`,
 	"space":        ``,
@@ -158,7 +158,7 @@ func mask(s string, named map[string]*regexp.Regexp) string {
 	return string(b)
 }
 
-// openers are what a rule can begin with, beside a digit.
+// openers lists the words and characters that a rule can begin with. A digit can begin one too.
 var openers = slices.Concat(strings.Fields("the day yesterday today this current last past previous half noon midday midnight"),
 	slices.Collect(maps.Keys(weekdays)), slices.Collect(maps.Keys(months)), slices.Collect(maps.Keys(numbers)), slices.Collect(maps.Keys(dayParts)),
 	strings.Split("前昨今大凌早上中下傍晚夜最过近这半本当周星礼去零〇一二两三四五六七八九十几", ""))

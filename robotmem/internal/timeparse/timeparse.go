@@ -178,7 +178,7 @@ func (p *parser) rangeOf(it item, in span) (lo, hi time.Time) {
 	return first.lo, last.hi
 }
 
-// closing is what follows a word without a space, of both widths.
+// closing holds the punctuation that follows a word without a space, in both widths.
 const closing = ",.;:?!)]}、。，；：？！）"
 
 // rest is the question without the phrases that have bounds.
