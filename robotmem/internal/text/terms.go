@@ -167,6 +167,7 @@ func (p *scanner) word(i int) int {
 		i += n
 	}
 
+	// Most words need no analysis of their parts.
 	if plain {
 		p.emit(s[start:i])
 	} else {
