@@ -86,7 +86,7 @@ func replaceNormalizer(c *component) (normalizer, error) {
 	return func(s string) string { return re.ReplaceAllLiteralString(s, c.Content) }, nil
 }
 
-// ideographs are those that BERT takes for words: the CJK blocks of 2018, without kana.
+// ideographs holds the characters that BERT treats as words: the CJK blocks of 2018, without kana.
 var ideographs = &unicode.RangeTable{
 	R16: []unicode.Range16{{0x3400, 0x4dbf, 1}, {0x4e00, 0x9fff, 1}, {0xf900, 0xfaff, 1}},
 	R32: []unicode.Range32{{0x20000, 0x2a6df, 1}, {0x2a700, 0x2ceaf, 1}, {0x2f800, 0x2fa1f, 1}},
