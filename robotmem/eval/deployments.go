@@ -96,6 +96,8 @@ func acrossLanguages(all []Deployment) (d Deployment, err error) {
 	}
 
 	d = Deployment{Name: Languages, Language: "several", Now: file.Now, Questions: file.Questions}
+
+	// The memories of several deployments together, so that an answer competes with those in other languages.
 	for _, other := range all {
 		if slices.Contains(file.Of, other.Name) {
 			d.Sessions = append(d.Sessions, other.Sessions...)
