@@ -36,6 +36,7 @@ func (s *server) request(c echo.Context, op *robotmem.Op) (json.RawMessage, erro
 		return overlay, err
 	}
 
+	// The media type is checked before the body is read, so that a wrong upload costs no memory.
 	r := c.Request()
 	if err := jsonBody(r, op); err != nil {
 		return nil, err
