@@ -144,7 +144,7 @@ func (r *Replicator) sendPayload(ctx context.Context, m *NumberedMemory) error {
 	}
 
 	body := io.MultiReader(bytes.NewReader(append(head, '\n')), &limited{ctx: ctx, r: data, rate: r.Peer.Bandwidth})
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.Peer.URL+"/api/fleet/payload", body)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.Peer.URL+payloadPath, body)
 	if err != nil {
 		return err
 	}
@@ -175,6 +175,9 @@ func (l *limited) Read(p []byte) (int, error) {
 
 	return n, err
 }
+
+// payloadPath is the route for one payload.
+const payloadPath = "/api/fleet/payload"
 
 // networkLink is the link to the network as it was seen last.
 type networkLink struct {

@@ -603,6 +603,10 @@ func (r *Replicator) do(req *http.Request, answer any, required ...string) error
 		kind := robotmem.Unavailable
 
 		switch {
+		case res.StatusCode == http.StatusNotFound && req.URL.Path != payloadPath:
+			// Only a site has the routes of the protocol. A payload may be of a memory that it does not have.
+			return robotmem.Errorf(robotmem.Invalid, "fleet", "there is no site at %s: what answers there keeps its memory in a "+
+				"file, or is another program; a site is started with robotmem web --db postgres://…", r.Peer.URL)
 		case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
 			kind = robotmem.Forbidden
 		case res.StatusCode == http.StatusConflict:

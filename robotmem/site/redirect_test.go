@@ -1,14 +1,18 @@
 package site
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/fleet"
 	"github.com/robotmem/robotmem-go/robotmem/local"
+	"github.com/robotmem/robotmem-go/web"
 )
 
 // A robot sends its token and its facts to the address of its site only, and takes nothing for an
@@ -46,5 +50,26 @@ func TestWhatIsNoSiteGetsAndAcknowledgesNothing(t *testing.T) {
 	}
 	if n := stolen.Load(); n != 0 {
 		t.Errorf("another origin was asked %d times", n)
+	}
+}
+
+// A node that keeps its memory in a file has no routes of the protocol. The error says so, and what a site is.
+func TestANodeOfAFileIsNoSite(t *testing.T) {
+	n, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), local.Options{Durability: local.DurabilityNormal})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = n.Close() })
+	srv := httptest.NewServer(web.NewServer(n, web.Options{}).Handler)
+	t.Cleanup(srv.Close)
+	r := newRobot(t, &testSite{url: srv.URL}, "arm", nil, local.Options{})
+	r.learns(t, "a fact", nil)
+	for name, call := range map[string]func() error{
+		"join": func() error { return r.Greet(t.Context(), false) },
+		"push": func() error { return r.Push(t.Context()) },
+	} {
+		if err := call(); !errors.Is(err, robotmem.Invalid) || !strings.Contains(err.Error(), "keeps its memory in a file") || !strings.Contains(err.Error(), "--db postgres://") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

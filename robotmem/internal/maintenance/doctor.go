@@ -102,9 +102,9 @@ func (mt *Maintainer) addFault(d *admin.DoctorResponse, name, what, remedy strin
 func (mt *Maintainer) addDamage(d *admin.DoctorResponse, name, unreadable, code, whole, damage string, err error) {
 	switch {
 	case err != nil:
-		mt.addFault(d, name, unreadable, recoverRemedy, err)
+		mt.addFault(d, name, unreadable, mt.recoverRemedy(), err)
 	case damage != "":
-		addCheck(d, name, CheckFail, damage, recoverRemedy)
+		addCheck(d, name, CheckFail, damage, mt.recoverRemedy())
 	default:
 		addCheck(d, name, CheckOK, whole, "")
 		d.Checks[len(d.Checks)-1].Code = code
@@ -321,9 +321,15 @@ func zeroHits(s *admin.StatsResponse, d *admin.DoctorResponse) {
 		"%v %% of %d recalls found nothing", math.Round(100*rate), s.Recalls)
 }
 
-// recoverRemedy is for a damaged file, which Repair should not write.
-const recoverRemedy = "stop every robotmem that uses the file, then run: robotmem doctor --repair, " +
-	"which recovers what can be read into a new file and keeps the damaged one"
+// recoverRemedy returns what to do about damaged rows, which Repair should not write.
+func (mt *Maintainer) recoverRemedy() string {
+	if !mt.Store.InFile() {
+		return "examine the disk and the memory of the PostgreSQL server, then bring the database back from its backup; " +
+			"what is not named here is whole"
+	}
+	return "stop every robotmem that uses the file, then run: robotmem doctor --repair, " +
+		"which recovers what can be read into a new file and keeps the damaged one"
+}
 
 // Damage describes the damage of the pages and rows of the file, "" if there is none. A
 // file with damage needs a recovery; indexes that differ from the tables need Repair.

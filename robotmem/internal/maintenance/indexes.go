@@ -182,7 +182,7 @@ func (mt *Maintainer) examineContents(ctx context.Context, c *store.Conn, d *adm
 	// A deep check has already named all damaged memories.
 	if n := len(damaged); n > 0 && !deep {
 		addCheck(d, "texts", CheckFail, fmt.Sprintf("%d of the memories looked at do not match their checksum, "+
-			"memory %d the first; doctor --deep names all", n, damaged[0]), recoverRemedy)
+			"memory %d the first; doctor --deep names all", n, damaged[0]), mt.recoverRemedy())
 	}
 
 	if wrong > 0 {
