@@ -41,6 +41,7 @@ func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, res *robot
 		}
 
 		for i, v := range column {
+			// The row stands for a whole attempt here, whose outcome belongs to the episode and is not in the column.
 			if e, whole := episodes[rows[i].ID]; whole && path == "outcome" {
 				v = e.Outcome
 			}
@@ -86,6 +87,7 @@ func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, res *robot
 		res.Groups = append(res.Groups, *g)
 	}
 
+	// The keys of a map come in random order: the last comparison makes equal groups come in the same order each time.
 	slices.SortFunc(res.Groups, func(a, b robotmem.OutcomeGroup) int {
 		return cmp.Or(cmp.Compare(b.Memories, a.Memories), b.Last.Compare(a.Last), cmp.Compare(fmt.Sprint(a.Group), fmt.Sprint(b.Group)))
 	})

@@ -72,6 +72,7 @@ func (n *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, ob
 		return err
 	}
 
+	// This recall has no filter and gives the warnings only. The parts below recall with a filter each.
 	all, err := b.recall(ctx, &b.query)
 	if err != nil {
 		return err
@@ -97,6 +98,8 @@ func (n *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, ob
 	}
 
 	slices.SortStableFunc(rules, func(x, y robotmem.Memory) int { return cmp.Compare(rank[x.MemoryID], rank[y.MemoryID]) })
+
+	// A rule of another robot does not apply. A rule or a session without a robot excludes nothing.
 	parts[rulesAt].memories = slices.DeleteFunc(rules, func(m robotmem.Memory) bool {
 		robot, own := record.RobotOf(m.Context), record.RobotOf(object)
 		return robot != "" && own != "" && robot != own
@@ -186,6 +189,7 @@ func gather(all []robotmem.Memory) (kept []robotmem.Memory, of map[int64]alike) 
 			key = m.Content
 		}
 		if groups[key] == nil {
+			// The memories come sorted by their fit, and the order of a map would lose that.
 			order = append(order, key)
 		}
 		groups[key] = append(groups[key], m)
@@ -287,12 +291,14 @@ func (b *briefing) write(res *robotmem.StartSessionResponse, parts []briefPart) 
 	res.Briefing.Text = "Nothing that fits is known yet. Learn what you find."
 
 	for round := range max(briefCandidates, maxRules) {
+		// A part with many memories must not fill the budget before the others have written a line.
 		for i := range parts {
 			p, line, before := &parts[i], "", res.Briefing
 			switch {
 			case round < len(p.lines):
 				line = text.ClipTokens(recall.OneLine(p.lines[round]), briefLine)
 			case round < len(p.memories) && !slices.Contains(before.MemoryIDs, p.memories[round].MemoryID):
+				// A line of less than half the usual length would say too little.
 				m, left := &p.memories[round], briefTokens-recall.TokensOf(res)
 				if left <= briefLine/2 {
 					continue
@@ -308,6 +314,9 @@ func (b *briefing) write(res *robotmem.StartSessionResponse, parts []briefPart) 
 				continue
 			}
 			p.taken = append(p.taken, line)
+
+			// Only the whole response shows what a line costs with its title and its id. A line that is too long is
+			// taken back; a shorter one of another part may still fit.
 			if res.Briefing.Text = briefText(parts); recall.TokensOf(res) > briefTokens {
 				res.Briefing, p.taken = before, p.taken[:len(p.taken)-1]
 			}

@@ -61,9 +61,12 @@ func (t *accessCounters) pending() func(*store.Conn) (store.RecallCounts, error)
 	return func(c *store.Conn) (sum store.RecallCounts, err error) {
 		total, err := c.Recalls()
 		t.mu.Lock()
+
+		// The newest batch still grows, so its counts are read under the lock.
 		defer t.mu.Unlock()
 
 		for _, b := range unstored {
+			// A total above that of the snapshot means that the batch was stored after the snapshot began.
 			if at := b.stored.Load(); at == 0 || at > total {
 				sum.Add(b.RecallCounts)
 			}
@@ -105,6 +108,8 @@ func (t *accessCounters) done(b *batch, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.unstored = slices.DeleteFunc(t.unstored, func(o *batch) bool { return o == b })
+
+	// An undecided commit may have stored the counts, and they must not be counted twice.
 	if b != nil && err != nil && !errors.Is(err, store.ErrUndecided) {
 		t.add(b.RecallCounts)
 	}

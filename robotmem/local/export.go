@@ -40,6 +40,8 @@ func (n *Node) Export(ctx context.Context, sink archive.Sink, o ExportOptions) (
 	if o.Collection == "*" {
 		o.Collection = ""
 	}
+
+	// Counts of recalls that are still in memory would be missing in the archive.
 	n.counters.flush(ctx, n)
 	e := &exporting{node: n, o: o, report: &ExportReport{}}
 	err := n.Store.Read(ctx, func(c *store.Conn) error {
@@ -77,6 +79,9 @@ func (e *exporting) run(ctx context.Context, sink archive.Sink) error {
 	m := progress.Of(ctx)
 	m.Stage("reading", "memories", 0)
 	counted := &counter{}
+
+	// The manifest precedes the records and holds their counts, so the records are read twice in one snapshot. The
+	// first pass does not verify payloads, which would read all bytes twice.
 	if err := e.records(ctx, counted, false); err != nil {
 		return err
 	}
@@ -110,6 +115,7 @@ func (e *exporting) records(ctx context.Context, sink archive.Sink, verify bool)
 		return err
 	}
 
+	// A second pass counts again from 0.
 	e.report.Damaged, e.report.Lost, e.report.Evicted = nil, 0, 0
 	// Payloads that a memory before names.
 	named := map[string]bool{}

@@ -127,6 +127,8 @@ func (in *importing) run(ctx context.Context, src archive.Source) (err error) {
 		if err != nil && err != io.EOF {
 			return err
 		}
+
+		// The payloads of a part follow its memories. Any other entry, or the end, shows that the part is complete.
 		if err == io.EOF || entry.Payload == nil {
 			if err := in.flush(ctx); err != nil {
 				return err
@@ -197,6 +199,7 @@ func (in *importing) begin(ctx context.Context, memories []archive.Memory) error
 	p := &importPart{named: map[string]*store.ImportRecord{}, payloads: map[string]*payload.Written{}, known: map[string]bool{}, missing: map[string]bool{}}
 	uids := map[string]bool{}
 
+	// A record that is refused must not take its uid: another record of the part may have the same one and be valid.
 	for i, a := range found {
 		err := errs[i]
 		if err == nil && uids[memories[i].UID] {
@@ -258,6 +261,7 @@ func (in *importing) flush(ctx context.Context) error {
 	in.part = nil
 	in.node.dropUnused(ctx, p.unnamed...)
 
+	// The entries that remain in named were wanted and did not come.
 	for sum, w := range p.payloads {
 		delete(p.named, sum)
 		if slices.Contains(p.unnamed, w) {
@@ -275,6 +279,8 @@ func (in *importing) flush(ctx context.Context) error {
 	}
 
 	in.report.Payloads.Missing += int64(len(p.missing))
+
+	// The callback runs after the commit: storePart may run twice.
 	for _, a := range p.records {
 		if in.o.Missing != nil && a.Payload != nil && p.missing[a.Payload.SHA256] {
 			in.o.Missing(a.UID, a.Payload.SHA256)
@@ -366,7 +372,7 @@ func (in *importing) storePart(c *store.Conn, tx *store.Tx, r *store.ImportRepor
 	n, p := in.node, in.part
 	stored := map[int64]*store.ImportRecord{}
 	if tx != nil {
-		// The cached signatures may change.
+		// The import may replace the text of facts whose signatures are cached.
 		n.Store.Groups.Reset()
 	}
 
@@ -383,11 +389,13 @@ func (in *importing) storePart(c *store.Conn, tx *store.Tx, r *store.ImportRepor
 		var id int64
 
 		switch {
+		// A dry run writes no rows, so the part alone shows whether a payload would be missing.
 		case tx == nil:
 			written := v == store.ImportCreate || v == store.ImportReplace
 			if written && a.Payload != nil && len(a.Evictions) == 0 && p.payloads[a.Payload.SHA256] == nil && !p.known[a.Payload.SHA256] {
 				p.missing[a.Payload.SHA256] = true
 			}
+
 		case v == store.ImportCreate:
 			id, err = tx.WriteImported(0, a)
 		case v == store.ImportReplace:
@@ -437,6 +445,8 @@ func (n *Node) replaceImported(tx *store.Tx, a *store.ImportRecord, known *store
 		if err != nil {
 			return err
 		}
+
+		// The entries are found by the stored row, so they are removed before WriteImported replaces it.
 		if err := tx.Unindex(known.ID); err != nil {
 			return err
 		}
@@ -449,6 +459,7 @@ func (n *Node) replaceImported(tx *store.Tx, a *store.ImportRecord, known *store
 		ch.Reason, ch.Before, ch.After = broughtNewer, store.TextHash(known.Content), after
 	}
 
+	// The transaction may run twice, so the record of the archive is not changed.
 	merged := *a.Memory
 	for _, v := range here {
 		if !slices.ContainsFunc(merged.Versions, func(w archive.Version) bool { return store.SameState(&v, &w) }) {
@@ -457,10 +468,13 @@ func (n *Node) replaceImported(tx *store.Tx, a *store.ImportRecord, known *store
 	}
 
 	slices.SortStableFunc(merged.Versions, func(v, w archive.Version) int { return strings.Compare(v.ValidTo, w.ValidTo) })
+
+	// The number must not fall below one that a caller has seen here. The number in a damaged row proves nothing.
 	if !known.Damaged {
 		merged.Version = max(merged.Version, known.Version)
 	}
 
+	// WriteImported inserts all tags and past states again.
 	err := errors.Join(
 		tx.Exec(store.DeleteTags, known.ID),
 		tx.Exec(store.DeleteVersions, known.ID),

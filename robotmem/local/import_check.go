@@ -35,6 +35,7 @@ func (n *Node) checkRecord(m *archive.Memory) (*store.ImportRecord, error) {
 		return nil, err
 	}
 
+	// The tags of the archive stay. The rules of this node might derive others.
 	rec.AutoTags = m.Tags
 
 	return &store.ImportRecord{Memory: m, Rec: rec}, nil
@@ -48,6 +49,8 @@ func normalizeArchived(field string, archived *json.RawMessage, limit int) (o ro
 		}
 	}
 	o, raw, err := o.Normalize(field, limit)
+
+	// An archive may be written by another program, so times are stored in the one form that sorts as text.
 	*archived = store.ArchivedObject(raw)
 
 	return o, err

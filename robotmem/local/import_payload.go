@@ -25,6 +25,7 @@ func (in *importing) payload(ctx context.Context, d *archive.Data) error {
 	switch {
 	case a == nil || in.part.payloads[d.SHA256] != nil:
 		return nil
+
 	case d.Bytes > in.node.options.MaxStream:
 		return robotmem.Errorf(robotmem.TooLarge, "payload", "is %d bytes; the limit of one payload is %d", d.Bytes, in.node.options.MaxStream)
 	case in.o.DryRun:
@@ -44,6 +45,7 @@ func (in *importing) payload(ctx context.Context, d *archive.Data) error {
 
 // takePayload writes a payload and compares its sum.
 func (n *Node) takePayload(ctx context.Context, d *archive.Data) (*payload.Written, error) {
+	// A read-only node must not leave payload files behind.
 	if err := n.Store.Writable(); err != nil {
 		return nil, err
 	}
@@ -58,6 +60,7 @@ func (n *Node) takePayload(ctx context.Context, d *archive.Data) (*payload.Writt
 		return nil, err
 	}
 
+	// A part may have many payloads, and their first bytes are not needed any more.
 	w.Head = nil
 	if hex.EncodeToString(w.Sum[:]) != d.SHA256 {
 		n.dropUnused(ctx, w)
@@ -80,7 +83,7 @@ func (in *importing) dropPart(ctx context.Context) {
 // the stored memories whose payload is missing that it is lost. A memory may have been
 // purged, or a payload evicted, while the source was read.
 func (n *Node) storePayloads(tx *store.Tx, p *importPart, stored map[int64]*store.ImportRecord) error {
-	// The function may run twice.
+	// The transaction may run twice.
 	p.missing, p.unnamed = map[string]bool{}, nil
 	named := map[string]bool{}
 
@@ -95,6 +98,8 @@ func (n *Node) storePayloads(tx *store.Tx, p *importPart, stored map[int64]*stor
 		if err != nil {
 			return err
 		}
+
+		// The memory of this payload was purged meanwhile, or its record was refused.
 		if n == 0 && !named[sum] {
 			p.unnamed = append(p.unnamed, w)
 			continue
@@ -116,7 +121,7 @@ func (n *Node) storePayloads(tx *store.Tx, p *importPart, stored map[int64]*stor
 		case there != nil:
 			err = tx.FoundAgain(there.Sum[:])
 		case !gone:
-			// Else the archive holds the eviction.
+			// A payload that was evicted has its eviction in the archive already.
 			p.missing[a.Payload.SHA256] = true
 			err = tx.Lose(id, a)
 		}

@@ -66,7 +66,7 @@ func (n *Node) Incidents(ctx context.Context, req *admin.IncidentsRequest) (*adm
 	})
 }
 
-// sortKey is what a list is sorted by; what is without it comes last.
+// sortKey returns the text that a list is sorted by. Incidents without it come last.
 func sortKey(by string, i *admin.Incident) string {
 	key := map[string]string{"robot": i.Robot, "task": i.Task}[by]
 	if by == "episodes" && i.Kind == "session" {
@@ -109,6 +109,8 @@ func (n *Node) incidents(c *store.Conn, collection string) ([]admin.Incident, []
 	out := []admin.Incident{}
 	teller := map[string]*robotmem.Memory{} // by episode
 
+	// A fact describes the failure of its episode. A failed perception of the same episode would be a second incident
+	// of the same failure.
 	told := map[string]bool{} // episodes with a failed fact
 	for i := range memories {
 		told[memories[i].SessionID] = told[memories[i].SessionID] || memories[i].SessionID != "" && memories[i].Type == "fact"
@@ -120,7 +122,7 @@ func (n *Node) incidents(c *store.Conn, collection string) ([]admin.Incident, []
 			continue // it tells what failed
 		}
 		if episodes[m.SessionID] == nil {
-			// Else a fact tells of it.
+			// A perception is skipped if a fact of its episode describes the failure.
 			if m.Type == "fact" || !told[m.SessionID] {
 				out = append(out, incidentOf(m, nil))
 			}
@@ -188,6 +190,7 @@ func group(all []admin.Incident) {
 	}
 	byTask := map[[2]string][]*known{}
 
+	// The oldest comes first, so that the first incident of a group gets the count 1 and later ones are repeats.
 	for k := len(all) - 1; k >= 0; k-- {
 		i := &all[k]
 		task := [2]string{i.Collection, i.Task}
@@ -237,6 +240,7 @@ func (n *Node) resolve(c *store.Conn, collection string, all []admin.Incident) e
 	for i := range lessons {
 		what, _ := lessons[i].Context["resolves"].(map[string]any)
 		for key, value := range what {
+			// The newest lessons come first, and an older one does not replace them.
 			if name := fmt.Sprint(key, " ", value); by[name] == nil {
 				by[name] = &lessons[i]
 			}
@@ -249,6 +253,8 @@ func (n *Node) resolve(c *store.Conn, collection string, all []admin.Incident) e
 		if own := by["session_id "+in.SessionID]; own != nil && in.Kind == "session" {
 			m = own
 		}
+
+		// A lesson about a group resolves the incidents before it only: a later one happened in spite of the lesson.
 		if whole := by["group "+in.Group]; m == nil && whole != nil && !whole.ObservedAt.Before(in.At) {
 			m = whole
 		}
@@ -317,6 +323,7 @@ func linesOf(all []admin.Incident) []admin.IncidentLine {
 		}
 
 		if i.Kind == "session" {
+			// The newest failed episode represents the line, even if a single fact is newer.
 			if l.Episodes == 0 {
 				l.Last = *i
 			}

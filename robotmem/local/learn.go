@@ -45,6 +45,7 @@ func (n *Node) learnRecord(r *robotmem.LearnRequest) (*record.Record, error) {
 	rec.Collection, rec.SessionID, rec.Source = r.Collection, r.SessionID, r.Source
 	rec.UserTags = record.Distinct(slices.Clone(r.Tags))
 
+	// The digest of a call is compared with that of an earlier call of the same id, so the id is not part of it.
 	named := *r
 	named.RequestID = ""
 	if rec.Call, err = record.CallOf("learn", r.RequestID, &named); err != nil {
@@ -76,6 +77,7 @@ func (n *Node) learn(tx *store.Tx, r *record.Record, keepDuplicates bool, res *r
 }
 
 func (n *Node) learnNew(tx *store.Tx, r *record.Record, keepDuplicates bool, res *robotmem.LearnResponse) (err error) {
+	// JoinSession sets the collection, and duplicates are searched in that.
 	if err := tx.JoinSession(r); err != nil {
 		return err
 	}
@@ -113,9 +115,12 @@ func (n *Node) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) 
 		var failed error
 
 		start := 0
+
+		// The loop continues after an error until the channel is closed. Otherwise the goroutine would block on it
+		// forever.
 		for records := range prepared {
 			results := res.Results[start : start+len(records)]
-			// An abandoned write may still fill it.
+			// After a timeout the abandoned write may still run, so it fills a copy.
 			mine := slices.Clone(results)
 			if failed == nil {
 				failed = n.Store.WriteInTime(ctx, func(tx *store.Tx) error {
@@ -126,7 +131,8 @@ func (n *Node) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) 
 				copy(results, mine)
 			}
 
-			// Those of committed chunks stay.
+			// A chunk is stored as a whole or not at all. Results of committed chunks stay, and so do the errors of
+			// invalid items.
 			for i := range results {
 				if failed != nil && results[i].Error == nil {
 					results[i] = robotmem.BatchResult{Error: batchError(failed)}
@@ -136,6 +142,7 @@ func (n *Node) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) 
 			m.Add(int64(len(records)))
 		}
 
+		// Without any stored item the call itself fails. Otherwise each item says whether the caller must repeat it.
 		if failed != nil && !slices.ContainsFunc(res.Results, func(b robotmem.BatchResult) bool { return b.Error == nil }) {
 			return nil, failed
 		}

@@ -31,6 +31,8 @@ func (n *Node) Get(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.
 		}
 		if m.SHA256 != "" {
 			m.Bytes, err = c.PayloadSize(m.SHA256)
+
+			// Conflicts are not stored. They are found again from the present text.
 		} else if m.Type == "fact" && m.Status == "active" {
 			var rec *record.Record
 			if rec, err = n.records.RecordOf(m); err == nil {
@@ -107,6 +109,9 @@ func (n *Node) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem.L
 
 		ids := newestFirst(set, r.BeforeID)
 		p := page{ids, r.Page, r.Limit, (r.Page - 1) * r.Limit}
+
+		// A cursor holds the last id of the page before, so memories that were stored or forgotten since do not shift
+		// the page.
 		if from != nil {
 			p.number, p.from = 0, sort.Search(len(ids), func(i int) bool { return ids[i] < from.ID })
 		}

@@ -160,6 +160,7 @@ func openNode(ctx context.Context, o Options, open OpenDatabase) (*Node, error) 
 		return nil, err
 	}
 
+	// A copied file gets its own id first. With the id of the original it would claim the payload folder of that file.
 	n.recognise(ctx)
 	if err := n.Store.ClaimFolder(ctx, false); err != nil {
 		n.Log.Warn("the folder of payloads is not noted to be of this file", "err", err)
@@ -172,6 +173,8 @@ func openNode(ctx context.Context, o Options, open OpenDatabase) (*Node, error) 
 	}
 
 	n.background.Go(func() { n.index.Run(background) })
+
+	// All further workers write.
 	if n.Store.ReadOnly() != "" {
 		return n, nil
 	}
@@ -183,11 +186,15 @@ func openNode(ctx context.Context, o Options, open OpenDatabase) (*Node, error) 
 	if o.Embedder != nil {
 		n.background.Go(func() { n.embeddings.Run(background) })
 	}
+
+	// RunFeatures looks for perceptions without features, so those of older rules are dropped before it starts.
 	if err := n.dropOldFeatures(ctx); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
 
 	n.background.Go(func() { n.maintenance.RunScrub(background) })
+
+	// Until the first scan nobody knows whether perceptions wait for features.
 	n.maintenance.Behind.Store(true)
 	n.background.Go(func() { n.maintenance.RunFeatures(background) })
 

@@ -31,6 +31,7 @@ func (n *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming
 		return robotmem.Errorf(robotmem.Invalid, in.field, "changed while it was read: %d bytes were expected; nothing was stored", in.size)
 	}
 
+	// An error of the disk is the node's, any other error comes from the source that was read.
 	if failed := n.notKept(ctx, in.field, err); failed != nil {
 		return failed
 	}
@@ -98,6 +99,7 @@ func (n *Node) describePayload(rec *record.Record) {
 		rec.PerceptionType = perception.SenseOf(rec.MediaType, summary)
 	}
 
+	// The head may be large and is not needed any more. A recorder keeps many records until its commit.
 	p.Stored.Head = nil
 	switch {
 	case kind != "":

@@ -64,6 +64,8 @@ func (n *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionReq
 	}
 
 	rec.PerceptionType = cmp.Or(rec.PerceptionType, "visual") // nothing but a description
+
+	// A repeated call must bring the same bytes, otherwise it is another call of the same id.
 	rec.Call = rec.Call.With(rec.SHA256)
 	res, answered := &robotmem.SavePerceptionResponse{}, false
 	err = n.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {

@@ -32,6 +32,8 @@ func (n *Node) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 	}
 
 	collection := recall.Collection(req)
+
+	// A caller may invent any number of names, and each would add rows of hourly counts.
 	if !n.index.Columns.Knows(collection) {
 		collection = ""
 	}
@@ -47,7 +49,8 @@ func (n *Node) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 	return res, nil
 }
 
-// isAsked fails if a request asks a site. The memory of a site is that itself.
+// isAsked fails if a request asks for the answer of a site, and this memory is a file that has joined none. The memory
+// of a site answers such a request itself.
 func (n *Node) isAsked(scope string) error {
 	if (scope == robotmem.ScopeFleet || scope == robotmem.ScopeBoth) && n.Store.InFile() {
 		return robotmem.Errorf(robotmem.Invalid, "scope", "is %q, but this memory has joined no site; leave scope out, or run robotmem fleet join URL and start the node again", scope)
@@ -74,6 +77,8 @@ func (n *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 	}
 
 	res, err := n.answerQuery(ctx, q)
+
+	// An unfinished query is not searched again: each key pressed would cost up to three searches.
 	if err != nil || len(res.Memories) > 0 || !q.Narrowed || req.AsYouType {
 		return res, err
 	}
@@ -184,6 +189,8 @@ func (s *source) answer(ctx context.Context, c *store.Conn, q *recall.Query) (_ 
 
 	if len(q.Content) > 0 {
 		s.words, err = s.index.Postings.At(c)
+
+		// The posting lists were loaded before the snapshot began and are gone now, so withWords loads them again.
 		if err == nil && s.words == nil && s.wordsErr == nil {
 			err = index.ErrPostingsDropped
 		}
@@ -223,6 +230,7 @@ func (s *source) checkSessions(q *recall.Query) (mapID string, err error) {
 }
 
 func (s *source) Filter(_ context.Context, q *recall.Query) (in recall.Set, notes []string, err error) {
+	// The sets below must be those of this snapshot.
 	if err := s.index.Columns.Sync(s.c); err != nil {
 		return in, nil, err
 	}
@@ -272,6 +280,7 @@ func (s *source) pastStates(q *recall.Query, b index.Selection) (out map[int64]*
 	out = map[int64]*robotmem.Memory{}
 
 	for id, past := range states {
+		// The indexes hold the present states only, so tags and outcome are derived from the past text.
 		rec, err := s.records.RecordFor(past.Type, past.Content, past.Context)
 		if err != nil {
 			return nil, nil, err

@@ -36,6 +36,8 @@ func (n *Node) Keep(ctx context.Context, b recorder.Batch) error {
 	}
 
 	err = robotmem.Wrap("record", err)
+
+	// These errors would occur again with the same batch. After any other error the recorder may repeat it.
 	for _, final := range []robotmem.Kind{robotmem.Invalid, robotmem.Forbidden, robotmem.NotFound, robotmem.Conflict, robotmem.TooLarge} {
 		if errors.Is(err, final) {
 			return fmt.Errorf("%w: %w", recorder.ErrRefused, err)
@@ -66,6 +68,7 @@ func (n *Node) keep(ctx context.Context, b recorder.Batch) error {
 	}
 
 	err := n.Store.Write(ctx, func(tx *store.Tx) error {
+		// The session may have ended since it was checked above.
 		collection, err := tx.BatchCollection(&b)
 		if err != nil {
 			return err
@@ -106,6 +109,8 @@ func (n *Node) recorded(ctx context.Context, b *recorder.Batch, it *recorder.Rec
 	if err != nil {
 		return nil, err
 	}
+
+	// The features of a high-rate stream would delay the commit. They are computed in the background.
 	rec.Perception.Later = true
 	size := int64(len(it.Data))
 

@@ -79,6 +79,8 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (_ *maintenance
 	}
 
 	report, err := writeRecovered(ctx, source, place, recovering, o)
+
+	// Nothing is exchanged yet, so the incomplete new file can go.
 	if err != nil {
 		for _, name := range recovering.All() {
 			err = errors.Join(err, os.RemoveAll(name))
@@ -133,6 +135,7 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to files.
 
 // finishRecovered opens a recovered file, rebuilds its indexes and runs doctor.
 func finishRecovered(ctx context.Context, from, to files.Memory, o Options, report *maintenance.RecoverReport) error {
+	// Without an embedder and retention no background work changes the new file while doctor checks it.
 	o.Embedder, o.Retention = nil, maintenance.Retention{}
 	n, err := Open(ctx, to.DB(), o)
 	if err != nil {
@@ -172,6 +175,7 @@ func exchange(ctx context.Context, place, fresh files.Memory, now time.Time, let
 		return err
 	}
 
+	// The damaged file keeps its name until the last rename, so that a crash leaves a file at it.
 	for _, f := range [][2]string{
 		{place.Log(), damaged.Log()},
 		{place.LogIndex(), damaged.LogIndex()},
@@ -183,6 +187,7 @@ func exchange(ctx context.Context, place, fresh files.Memory, now time.Time, let
 		}
 	}
 
+	// The links must be on the disk before the log loses its first name, otherwise a power loss could lose the log.
 	if err := disk.SyncPath(place.Folder()); err != nil {
 		return err
 	}
@@ -193,6 +198,8 @@ func exchange(ctx context.Context, place, fresh files.Memory, now time.Time, let
 		}
 	}
 
+	// The removal must be on the disk before the rename, otherwise a power loss could leave the old log beside the new
+	// file, and SQLite would apply it.
 	if err := disk.SyncPath(place.Folder()); err != nil {
 		return err
 	}

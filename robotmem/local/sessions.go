@@ -42,6 +42,7 @@ func (n *Node) StartSession(ctx context.Context, req *robotmem.StartSessionReque
 		res := &robotmem.StartSessionResponse{}
 		err = n.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
 			res.Status, res.SessionID, res.Collection = "started", cmp.Or(r.SessionID, id.String()), r.Collection
+
 			known, err := tx.Known(r)
 			if err != nil || known == "" {
 				began := tx.Now
@@ -100,6 +101,9 @@ func (n *Node) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) 
 	return serve("end_session", req, func(r *robotmem.EndSessionRequest) (*robotmem.EndSessionResponse, error) {
 		m := progress.Of(ctx)
 		m.Step("counting recalls", 0, endStages)
+
+		// The counts are stored with the end of the episode in one transaction, because they include the recalls of the
+		// episode.
 		recalls := n.counters.take()
 		res := &robotmem.EndSessionResponse{Status: "ended", SessionID: r.SessionID, RelatedMemories: []robotmem.BriefMemory{}}
 
@@ -127,6 +131,8 @@ func (n *Node) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSessio
 	if err != nil {
 		return nil, err
 	}
+
+	// Credit reads which memories the episode has received.
 	if err := recalls.store(tx); err != nil {
 		return nil, err
 	}
@@ -160,7 +166,7 @@ func (n *Node) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSessio
 	return s, errors.Join(tx.Audit(entry), tx.FinishSession(r.SessionID, string(summary), r.OutcomeScore, began, ended))
 }
 
-// worth is what the words of memory_scores count as.
+// worth maps the words of memory_scores to a credit.
 var worth = map[string]float64{"helped": 1, "partly": 0.5, "misled": 0}
 
 func creditOf(r *robotmem.EndSessionRequest) *store.Credit {
@@ -265,6 +271,8 @@ func (n *Node) readSession(c *store.Conn, id string, pending []int64, res *robot
 	}
 
 	res.Session = s.Session
+
+	// Counts of recalls that are not stored yet belong to the list too.
 	if res.Recalled, err = c.RecalledFor(id, pending, maxRecalled, n.Now()); err != nil {
 		return err
 	}
@@ -277,6 +285,7 @@ func (n *Node) readSession(c *store.Conn, id string, pending []int64, res *robot
 		return json.Unmarshal([]byte(s.Summary), res.Summary)
 	}
 
+	// The summary is computed for an open session, and for an ended one that was stored without a summary.
 	until := n.Now()
 	if s.EndedAt != nil {
 		until = *s.EndedAt

@@ -123,6 +123,7 @@ func searchWords(index *lexical.Index, collection string, in recall.Set, words r
 		weights[i] = weightOf(stem, rows)
 	}
 
+	// A word may stand in the text of a memory or in its context. Each has posting lists of its own.
 	if contextWeight > 0 {
 		for i, stem := range plain {
 			stems = append(stems, lexical.InContext(stem))
@@ -241,6 +242,7 @@ func (s *source) Vectors(ctx context.Context, ids []int64) (map[int64][]float32,
 	}
 	s.c.SetInterrupt(ctx)
 	out := make(map[int64][]float32, len(ids))
+
 	err = s.index.Source(s.c, &m)(ids, func(id int64, raw []byte) error {
 		if len(raw) == vector.StoredSize(m.Dims) {
 			out[id] = vector.Decode(raw)
@@ -329,6 +331,7 @@ func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, li
 		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the embedder gives vectors of %d numbers, the stored ones have %d; run: robotmem reembed", len(unit), m.Dims)
 	}
 
+	// ctx must end a search that reads many vectors, also within one statement.
 	s.c.SetInterrupt(ctx)
 	hits, err := codes.Search(vector.Query{Vector: unit, Within: in.Present, N: min(limit, vector.MaxN)}, s.index.Source(s.c, &m))
 	if err != nil {
@@ -361,6 +364,7 @@ func (s *source) Scale(ctx context.Context, in recall.Set, found []recall.Ranked
 		return scale, err
 	}
 
+	// If the hits are the whole set, their cosines are known. Otherwise a sample estimates them.
 	of, usual := len(found), vector.Scale{}
 	if of < min(limit, vector.MaxN) { // the whole set
 		cosines := make([]float64, of)
@@ -469,6 +473,7 @@ func (s *source) likeText(ctx context.Context, id int64, in recall.Set, limit in
 		return found, nothing
 	}
 
+	// The memory itself is the nearest hit and is removed below.
 	s.c.SetInterrupt(ctx)
 	hits, err := codes.Search(vector.Query{Vector: wanted, Within: in.Present, N: min(limit+1, vector.MaxN)}, s.index.Source(s.c, &m))
 	if err != nil {
@@ -561,6 +566,8 @@ func (s *source) Timeline(_ context.Context, q *recall.Query, in recall.Set, lim
 		moments = append(moments, store.TimedID{ID: id, NS: m.ObservedAt.UnixNano()})
 	}
 	slices.SortFunc(moments, store.TimedID.Compare)
+
+	// An episode is read from its beginning, anything else from the newest memory backwards.
 	if q.SessionID == "" {
 		slices.Reverse(moments)
 	}
@@ -582,6 +589,7 @@ func (s *source) Load(ctx context.Context, q *recall.Query, in recall.Set, ids [
 		}
 	}
 
+	// The present state of a memory that changed since as_of must not be shown.
 	s.c.SetInterrupt(ctx)
 	if found, damaged, err = s.c.FindEach(current, q.Now); err != nil {
 		return nil, nil, err
@@ -606,6 +614,8 @@ func (s *source) Row(id int64) recall.Row {
 // result.
 func (s *source) Hints(ctx context.Context, q *recall.Query, in recall.Set) (hints []string, err error) {
 	note := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
+
+	// A hint must not tell the caller of memories that it may not read.
 	readable := cmp.Or(robotmem.CallerOf(ctx).Collections, robotmem.AllCollections)
 	if q.Collection != robotmem.AllCollections && s.index.Columns.Active(q.Collection) == 0 {
 		if elsewhere := s.index.Columns.Active(readable); elsewhere > 0 {
@@ -629,13 +639,14 @@ func (s *source) Hints(ctx context.Context, q *recall.Query, in recall.Set) (hin
 		}
 	}
 
+	// A path that no memory has explains an empty answer well enough.
 	if q.AsOf == nil && len(hints) == 0 {
 		if err := s.excluding(q, in.Count(), note); err != nil {
 			return nil, err
 		}
 	}
 
-	// The dimensions are of all.
+	// Dims reads all collections, so only a caller that may read them all gets these hints.
 	if at := q.SpatialSort; at != nil && readable == robotmem.AllCollections {
 		switch dims, err := s.index.Columns.Dims(s.c, at.Field); {
 		case err != nil:

@@ -18,6 +18,8 @@ import (
 
 func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsResponse, error) {
 	res := &admin.StatsResponse{ByStatus: map[string]int64{}, ByType: map[string]int64{}, ByCategory: map[string]int64{}, Embedder: "none"}
+
+	// pending is taken before the snapshot begins. A batch that is stored in between is then counted once.
 	pending, fileID := n.counters.pending(), ""
 	err := n.Store.Read(ctx, func(c *store.Conn) error {
 		counts, err := pending(c)
@@ -56,7 +58,7 @@ func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsRe
 	if data, err := os.ReadFile(n.Store.Files().BackupState()); err == nil && json.Unmarshal(data, &res.Backup) != nil {
 		n.Log.Warn("the state of the backups cannot be read", "file", n.Store.Files().BackupState())
 	}
-	// Of the file that this one was copied from.
+	// A copied file lies beside the state of the backups of the original, which says nothing about this file.
 	if res.Backup != nil && res.Backup.FileID != fileID {
 		res.Backup = nil
 	}

@@ -82,6 +82,9 @@ func (n *Node) Restore(ctx context.Context, req *robotmem.MemoryRequest) (*robot
 		if err := errors.Join(err, tx.Audit(entry)); err != nil {
 			return err
 		}
+
+		// A memory that was superseded before it was forgotten becomes superseded again, because restore undoes the
+		// last step only.
 		if by != 0 {
 			return tx.SetStatus(m.MemoryID, "superseded", by, "restored", "")
 		}
@@ -99,7 +102,7 @@ func (n *Node) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robotm
 		if m.Status != "active" {
 			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is %s; restore it before it is updated", r.MemoryID, m.Status)
 		}
-		// Only the context is new.
+		// Without a new text only the context changes.
 		if r.NewContent == "" {
 			r.NewContent = m.Content
 		}
@@ -115,7 +118,7 @@ func (n *Node) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robotm
 			return err
 		}
 
-		// The old signature may be in it.
+		// The cache may hold the signature of the old text.
 		n.Store.Groups.Reset()
 		*res = robotmem.UpdateResponse{Status: "updated", MemoryID: r.MemoryID, NewContent: r.NewContent, OldContent: m.Content, AutoInferred: rec.Inferred()}
 		res.Version, err = tx.Rewrite(m.MemoryID, rec)
@@ -137,10 +140,12 @@ func (n *Node) rewritten(m *robotmem.Memory, r *robotmem.UpdateRequest) (rec *re
 	}
 
 	rec.Collection, rec.SessionID, rec.UserTags = m.Collection, m.SessionID, m.UserTags
+
+	// What the caller stated holds for the new text too, unless the new context states an outcome.
 	if rec.OutcomeSource != record.FromContext && m.OutcomeSource == record.FromCaller {
 		rec.Outcome, rec.OutcomeSource = m.Outcome, m.OutcomeSource
 		if m.Outcome == robotmem.OutcomeUnknown {
-			// As the table holds it.
+			// The table stores an unknown outcome as an empty text.
 			rec.Outcome = ""
 		}
 	}
