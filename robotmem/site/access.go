@@ -159,6 +159,7 @@ func (s *Site) RevokeToken(ctx context.Context, tenant, name string) error {
 		return robotmem.Errorf(robotmem.NotFound, "name", "the tenant %.100q has no token %.100q; robotmem fleet token list shows them", tenant, name)
 	}
 	if err == nil {
+		// The caches of the other nodes still hold the token until their entries expire.
 		s.tokens.Remove([sha256.Size]byte(hash))
 	}
 
@@ -168,6 +169,8 @@ func (s *Site) RevokeToken(ctx context.Context, tenant, name string) error {
 // Caller returns who the holder of the secret with a hash is; ok is false without such a token, or
 // if it was revoked more than a second ago.
 func (s *Site) Caller(ctx context.Context, hash [sha256.Size]byte) (c robotmem.Caller, ok bool, err error) {
+	// The time is taken before the question, so that the answer is not trusted longer than tokenLife after a
+	// revocation.
 	asked := time.Now()
 	if have, ok := s.tokens.Get(hash); ok && asked.Before(have.until) {
 		return have.caller, true, nil
@@ -176,13 +179,14 @@ func (s *Site) Caller(ctx context.Context, hash [sha256.Size]byte) (c robotmem.C
 	t, tenant, used, err := s.server.TokenOf(ctx, hash[:])
 	switch {
 	case errors.Is(err, postgres.ErrNone):
+		// A token that another node has revoked must not stay in the cache.
 		s.tokens.Remove(hash)
 		return robotmem.Caller{}, false, nil
 	case err != nil:
 		return robotmem.Caller{}, false, err
 	}
 
-	// A server that takes no writes for now still knows its tokens.
+	// On a standby the time of use cannot be stored, and the token is still valid.
 	if !used {
 		_ = s.server.TouchToken(ctx, hash[:])
 	}
@@ -202,6 +206,7 @@ func (s *Site) CreateTenant(ctx context.Context, name string) error {
 		return robotmem.Errorf(robotmem.Invalid, "tenant", "must be 1 to 64 letters, digits, dots, dashes and underscores, not %.100q", name)
 	}
 
+	// MakeTenant also returns an existing tenant, so the name is looked up first.
 	switch err := s.known(ctx, name); {
 	case err == nil:
 		return robotmem.Errorf(robotmem.Conflict, "tenant", "there is a tenant %q", name)

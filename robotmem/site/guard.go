@@ -72,6 +72,8 @@ func (g *Guard) enter(ctx context.Context, op string) (a *access, leave func(), 
 		return nil, nil, err
 	}
 
+	// The role limits what a token may reach. A token without a known role, or without the fields that its role needs,
+	// gets nothing rather than everything.
 	switch a.Role {
 	case robotmem.RoleAdmin, robotmem.RoleOperator:
 		a.Collections = robotmem.AllCollections
@@ -99,6 +101,8 @@ func (g *Guard) Robots(ctx context.Context, memories, bytes int64) (*local.Node,
 	if err != nil {
 		return nil, nil, err
 	}
+
+	// A request that stores nothing is admitted even if a quota is used up.
 	if memories+bytes > 0 {
 		err = a.admit(ctx, memories, bytes)
 	}
@@ -144,9 +148,11 @@ func serve[In, Out any](ctx context.Context, g *Guard, op string, r *In, run fun
 			return nil, err
 		}
 		defer leave()
-		// The caller's own is not changed.
+		// The request is narrowed below, and that of the caller must stay as it is.
 		q := *r
 		c := a.Caller
+
+		// Empty stands for all collections in the nodes, which then need no filter.
 		if c.Collections == robotmem.AllCollections {
 			c.Collections = ""
 		}
@@ -157,6 +163,8 @@ func serve[In, Out any](ctx context.Context, g *Guard, op string, r *In, run fun
 
 		return run(ctx, a, &q)
 	}()
+
+	// The node names its own operation in an error. An error of the checks has none yet.
 	if e := (*robotmem.Error)(nil); errors.As(err, &e) && e.Op == "" {
 		named := *e
 		named.Op, err = op, &named
@@ -176,6 +184,7 @@ func (a *access) check(ctx context.Context, r any) error {
 	}
 
 	if batch, ok := r.(*robotmem.LearnBatchRequest); ok {
+		// The items are narrowed below, and the slice is shared with the request of the caller.
 		batch.Items = slices.Clone(batch.Items)
 		for i := range batch.Items {
 			if batch.ItemError(i) != nil {
@@ -242,12 +251,16 @@ func fieldsOf(r any) (f fields) {
 func (a *access) checkFields(ctx context.Context, r any) error {
 	f := fieldsOf(r)
 	switch {
+	// An operation that names nothing would answer from the whole tenant, so it is refused unless it respects the
+	// collections itself.
 	case !f.scoped && !tenantWide[a.op.Name]:
 		return a.forbidden("", "%s is about the whole tenant, and for operators", a.op.Name)
 	case f.collection != nil && f.reads != "":
 		if err := a.narrow(&f, r); err != nil {
 			return err
 		}
+
+	// A memory or an episode decides by its stored collection. What the request says about it proves nothing.
 	case f.memory != 0:
 		if err := a.checkMemory(ctx, "memory_id", f.memory, !a.op.Hints.ReadOnly); err != nil {
 			return err
@@ -255,6 +268,8 @@ func (a *access) checkFields(ctx context.Context, r any) error {
 	case f.session != "":
 		known, err := a.checkSession(ctx, "session_id", f.session, !a.op.Hints.ReadOnly)
 
+		// An unknown id may be chosen for a new episode. An id that is taken elsewhere is refused without saying by
+		// whom.
 		_, starts := r.(*robotmem.StartSessionRequest)
 		switch {
 		case starts && errors.Is(err, robotmem.NotFound) && known:
@@ -291,6 +306,7 @@ func (a *access) checkFields(ctx context.Context, r any) error {
 		}
 	}
 
+	// A robot must not store facts in the name of another one.
 	if f.context != nil && a.Role == robotmem.RoleRobot {
 		return a.sign(f.context)
 	}
@@ -301,6 +317,7 @@ func (a *access) checkFields(ctx context.Context, r any) error {
 // narrow replaces the collections of a request that reads by those of them that the caller has.
 func (a *access) narrow(f *fields, r any) error {
 	if *f.collection == "" {
+		// An episode is in one collection that the request need not know, so all readable ones are searched.
 		if _, recalls := r.(*robotmem.RecallRequest); f.reads == robotmem.AllCollections || recalls && f.session != "" {
 			*f.collection = robotmem.AllCollections
 		} else {
@@ -341,6 +358,8 @@ func (a *access) checkMemory(ctx context.Context, field string, id int64, own bo
 	switch {
 	case err != nil && !errors.Is(err, robotmem.NotFound):
 		return err
+
+	// A memory in another collection is reported like an absent one, so that ids do not reveal what exists.
 	case err != nil || !robotmem.InCollections(a.Collections, m.Collection):
 		return robotmem.Errorf(robotmem.NotFound, field, "there is no memory %d; ids come from learn, recall and list", id)
 	case own && a.Role == robotmem.RoleRobot && (m.Provenance == nil || m.Provenance.Robot != a.Robot):
@@ -363,6 +382,8 @@ func (a *access) checkSession(ctx context.Context, field, id string, own bool) (
 			return false, err
 		}
 		s = session{res.Collection, record.RobotOf(res.Context)}
+
+		// Collection and robot of an episode never change, so the entry needs no expiry.
 		a.guard.sessions.Add(key, s)
 	}
 
@@ -406,6 +427,7 @@ func (a *access) sign(context *robotmem.Object) error {
 		signed[key] = value
 	}
 
+	// The context belongs to the request of the caller, so a copy is signed.
 	*context = signed
 	switch robot := signed["robot"].(type) {
 	case nil:

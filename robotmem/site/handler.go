@@ -76,6 +76,8 @@ func decode(body io.Reader, encoding string, to any) error {
 		if err != nil {
 			return robotmem.Errorf(robotmem.Invalid, "body", "is not gzip")
 		}
+
+		// A small body may unpack to any size.
 		body = io.LimitReader(z, fleet.MaxUnpacked)
 	}
 	err := json.NewDecoder(body).Decode(to)
@@ -91,6 +93,7 @@ func decode(body io.Reader, encoding string, to any) error {
 
 // receivePayload stores the payload of a memory: a push of this memory on one line, then the bytes.
 func receivePayload(ctx context.Context, node Memories, body io.Reader) error {
+	// The line is read without copying, so the buffer limits its length.
 	in, p := bufio.NewReaderSize(body, mostHead), &fleet.PushRequest{}
 	head, err := in.ReadSlice('\n')
 	if err == nil {
@@ -99,6 +102,8 @@ func receivePayload(ctx context.Context, node Memories, body io.Reader) error {
 	if err != nil || len(p.Memories) != 1 || p.Memories[0].Payload == nil || p.Memories[0].Payload.Bytes < 0 {
 		return robotmem.Errorf(robotmem.Invalid, "body", "must begin with a line of at most %d bytes that is the push of one memory with a payload", mostHead)
 	}
+
+	// The robot and its rights are checked before any byte of the payload is stored.
 	if err := requireRobot(ctx, p.Robot); err != nil {
 		return err
 	}
@@ -115,6 +120,8 @@ func receivePayload(ctx context.Context, node Memories, body io.Reader) error {
 	}
 
 	defer leave()
+
+	// The bytes follow the line in the same reader. The import checks their length and their hash.
 	_, err = n.Import(ctx, &fleet.Entries{List: []*archive.Entry{
 		{Memories: []archive.Memory{m.Memory}}, {Payload: &archive.Data{SHA256: m.Payload.SHA256, Bytes: m.Payload.Bytes, Reader: in}},
 	}}, local.ImportOptions{Sync: a})

@@ -36,7 +36,7 @@ type openNode struct {
 
 // take returns the memory of a tenant, which it opens if it is not open. The caller must call leave.
 func (n *nodes) take(ctx context.Context, tenant string) (o *openNode, leave func(), err error) {
-	// Opening makes an absent tenant.
+	// Opening the memory of an absent tenant would create the tenant.
 	if _, err := n.site.limitsOf(ctx, tenant); err != nil {
 		return nil, nil, err
 	}
@@ -54,15 +54,18 @@ func (n *nodes) take(ctx context.Context, tenant string) (o *openNode, leave fun
 		n.open[tenant] = o
 	}
 
+	// A node with users must not be closed. closeIdle checks both fields again, because the timer may have fired
+	// already.
 	if o.users++; o.idle != nil {
 		o.idle.Stop()
 		o.idle = nil
 	}
 
+	// The lock is released before the memory opens: a slow server must not delay the other tenants.
 	n.mu.Unlock()
 	leave = sync.OnceFunc(func() { n.leave(tenant, o) })
 	if first {
-		// Others wait for it too.
+		// The other callers that wait for this node must not fail when the first one gives up.
 		o.node, o.err = n.site.Node(context.WithoutCancel(ctx), tenant)
 		close(o.ready)
 	}
@@ -90,7 +93,7 @@ func (n *nodes) leave(tenant string, o *openNode) {
 	select {
 	case <-o.ready:
 		if o.err != nil && n.open[tenant] == o {
-			// The next call tries again.
+			// The failed entry must not stay: the next call then tries again.
 			delete(n.open, tenant)
 			return
 		}
@@ -108,6 +111,8 @@ func (n *nodes) closeIdle(tenant string, o *openNode) {
 		return
 	}
 	delete(n.open, tenant)
+
+	// close waits for closing, so it must be counted before the lock is released.
 	n.closing.Add(1)
 	n.mu.Unlock()
 	defer n.closing.Done()
@@ -128,6 +133,7 @@ func (n *nodes) close() error {
 
 	var errs []error
 
+	// The entries were taken out of the map under the lock, so that no other goroutine closes them.
 	for _, o := range all {
 		if <-o.ready; o.node != nil {
 			errs = append(errs, o.node.Close())

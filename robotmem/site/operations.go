@@ -56,7 +56,7 @@ func (g *Guard) Pin(ctx context.Context, r *admin.PinRequest) (*admin.PinRespons
 func (g *Guard) StartSession(ctx context.Context, r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
 	return serve(ctx, g, "start_session", r, func(ctx context.Context, a *access, r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
 		res, err := a.node.StartSession(ctx, r)
-		// It may be of an episode of another robot.
+		// With an origin the node may return a known episode, which may be of another robot.
 		if err == nil && a.limited() && r.Origin != "" {
 			if _, err := a.checkSession(ctx, "origin", res.SessionID, true); err != nil {
 				return nil, err
@@ -162,6 +162,9 @@ func (g *Guard) Stats(ctx context.Context, r *admin.StatsRequest) (*admin.StatsR
 func (a *access) stats(ctx context.Context) (*admin.StatsResponse, error) {
 	res := &admin.StatsResponse{ByStatus: map[string]int64{}, ByType: map[string]int64{}, ByCategory: map[string]int64{}, Workers: []admin.Worker{}}
 	res.Interpreted = []string{"counts of " + strings.ReplaceAll(a.Collections, ",", ", ") + "; what is of the whole tenant is left out"}
+
+	// Only counts of the caller's collections may be told, so they are added up from operations that respect the
+	// collections.
 	all, err := a.node.Collections(ctx, &admin.CollectionsRequest{})
 	if err != nil {
 		return nil, err
@@ -187,6 +190,8 @@ func (a *access) stats(ctx context.Context) (*admin.StatsResponse, error) {
 	count := func(into *int64, r robotmem.ListRequest) {
 		if err == nil {
 			var page *robotmem.ListResponse
+
+			// Only the total is needed, so the page is as short as possible.
 			r.Collection, r.Limit = a.Collections, 1
 			if page, err = a.node.List(ctx, &r); err == nil {
 				*into = page.Total
@@ -246,6 +251,8 @@ func (g *Guard) SavePerceptionFrom(ctx context.Context, r *robotmem.SavePercepti
 			return nil, err
 		}
 		res, err := a.node.SavePerceptionFrom(ctx, r, data)
+
+		// The node reports a payload that could not be read to its end. The quota ended it.
 		if m, ok := data.(*metered); ok && m.over != nil {
 			return nil, m.over
 		}
@@ -257,6 +264,7 @@ func (g *Guard) SavePerceptionFrom(ctx context.Context, r *robotmem.SavePercepti
 // OpenData keeps the memory of the tenant open until the reader is closed.
 func (g *Guard) OpenData(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.DataReader, error) {
 	return serve(ctx, g, "data", r, func(ctx context.Context, a *access, r *robotmem.MemoryRequest) (*robotmem.DataReader, error) {
+		// serve releases the node when this function returns, but the reader still uses it.
 		_, leave, err := g.nodes.take(ctx, a.Tenant)
 		if err != nil {
 			return nil, err

@@ -30,7 +30,7 @@ func (s *Site) claimPayloads(ctx context.Context) error {
 	}
 
 	path := filepath.Join(s.options.Payloads, store.OwnerFile)
-	// Another node may write it between the two steps.
+	// Another node may write the file after it was read here as absent. The second round then reads it.
 	for range 2 {
 		noted, err := os.ReadFile(path)
 		switch owner := strings.TrimSpace(string(noted)); {
@@ -52,11 +52,13 @@ func (s *Site) claimPayloads(ctx context.Context) error {
 // writeNew writes a file that must not exist, whole or not at all: another node may read it at once.
 func writeNew(path, text string) error {
 	aside := files.Aside(path)
-	// Fails if it was renamed.
+	// After a rename the name is gone.
 	defer func() { _ = os.Remove(aside) }()
 	if err := os.WriteFile(aside, []byte(text), 0o600); err != nil {
 		return err
 	}
+
+	// Link fails if the name exists, so of two nodes only one becomes the owner.
 	if err := os.Link(aside, path); err == nil || errors.Is(err, fs.ErrExist) {
 		return err
 	}

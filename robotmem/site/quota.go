@@ -71,6 +71,8 @@ func (u *usage) current(ctx context.Context, s *Site, tenant int64) error {
 		return err
 	}
 	u.memories, u.bytes = memories, bytes
+
+	// Counting may take long for a large tenant. The longer it takes, the less often it is repeated.
 	u.until = began.Add(max(tokenLife, countShare*time.Since(began)))
 
 	return nil
@@ -89,6 +91,7 @@ func (a *access) room(ctx context.Context, memories, bytes int64) (left int64, e
 		return -1, err
 	}
 
+	// Check and reservation are one step under the lock: otherwise two requests could both take the last room.
 	u := &a.open.usage
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -107,6 +110,7 @@ func (a *access) room(ctx context.Context, memories, bytes int64) (left int64, e
 		left -= bytes
 	}
 
+	// The room is taken before the memory is stored. A request that fails later gives it back with the next count.
 	u.memories, u.bytes = u.memories+memories, u.bytes+bytes
 
 	return left, nil
@@ -142,6 +146,7 @@ type metered struct {
 }
 
 func (a *access) metered(ctx context.Context, data io.Reader) (io.Reader, error) {
+	// The size of a stream is unknown before its end, so only the room is read here and each Read takes its share.
 	left, err := a.room(ctx, 0, 0)
 	if err != nil || left < 0 || data == nil {
 		return data, err

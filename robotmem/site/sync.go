@@ -32,6 +32,9 @@ func AnswerPush(ctx context.Context, n *local.Node, p *fleet.PushRequest) (*flee
 	if err := requireRobot(ctx, p.Robot); err != nil {
 		return nil, err
 	}
+
+	// The replica is registered before anything is stored, so that two memories with one robot name cannot mix their
+	// numbers.
 	if err := n.Store.Write(ctx, func(tx *store.Tx) error { return registerReplica(tx, robotmem.CallerOf(ctx), p) }); err != nil {
 		return nil, err
 	}
@@ -55,6 +58,7 @@ func AnswerPush(ctx context.Context, n *local.Node, p *fleet.PushRequest) (*flee
 		memories = append(memories, m.Memory)
 	}
 
+	// Each part is one transaction, so that a large push does not hold up other writers for long.
 	for part := range slices.Chunk(memories, 500) {
 		entries = append(entries, &archive.Entry{Memories: part})
 	}
@@ -82,6 +86,8 @@ func AnswerPush(ctx context.Context, n *local.Node, p *fleet.PushRequest) (*flee
 		}
 	}
 
+	// The number of the push is stored last. If the site fails before, the robot sends the push again and nothing is
+	// stored twice.
 	ack.Memories = report.Memories
 
 	return ack, n.Store.Write(ctx, func(tx *store.Tx) error {
@@ -110,6 +116,9 @@ func ownSessions(ctx context.Context, n *local.Node, p *fleet.PushRequest, ack *
 	err = n.Store.Read(ctx, func(c *store.Conn) error {
 		for _, s := range p.Sessions {
 			err := requireCollection(ctx, s.Collection)
+
+			// The push of a robot may name any episode. One of another robot, or of a collection without a right, is
+			// refused, and the rest of the push is stored.
 			if err == nil {
 				err = requireSession(ctx, c, p.Robot, s.SessionID)
 			}
@@ -213,6 +222,8 @@ func registerReplica(tx *store.Tx, c robotmem.Caller, p *fleet.PushRequest) erro
 	if err != nil {
 		return err
 	}
+
+	// Without this check a robot that learns the id of another replica could move its progress.
 	if c.Role == robotmem.RoleRobot && before != p.Robot {
 		return robotmem.Errorf(robotmem.Forbidden, "replica", "is the memory of another robot; run robotmem fleet leave, then join again")
 	}
@@ -239,6 +250,7 @@ func AnswerHello(ctx context.Context, n *local.Node, h *fleet.HelloRequest) (w *
 
 	w = &fleet.HelloResponse{}
 	err = n.Store.Write(ctx, func(tx *store.Tx) error {
+		// The old entry goes before the registration, which would find the name taken.
 		if h.Replace {
 			if err := tx.Exec(store.DeleteOtherReplicas, h.Robot, h.Replica); err != nil {
 				return err
@@ -261,6 +273,8 @@ func (a *arrival) admit(ctx context.Context, m *fleet.NumberedMemory) error {
 	if err := requireCollection(ctx, m.Collection); err != nil {
 		return err
 	}
+
+	// A token of a robot speaks for that robot only. Other tokens may forward memories of several robots.
 	if m.Extra.Robot == "" || a.caller.Role == robotmem.RoleRobot {
 		m.Extra.Robot = a.push.Robot
 	}
@@ -281,6 +295,8 @@ func (a *arrival) purge(ctx context.Context, n *local.Node, uid string) error {
 		if id, err = ownerOf(c, a.caller, uid); err != nil || id == 0 {
 			return err
 		}
+
+		// A memory that this replica has never sent is not its to purge, even if it knows the uid.
 		sent, err := c.Number(store.CountArrivals, uid, a.push.Replica)
 		if sent == 0 {
 			id = 0
@@ -298,6 +314,8 @@ func (a *arrival) purge(ctx context.Context, n *local.Node, uid string) error {
 	}
 
 	_, err = n.Forget(ctx, &robotmem.ForgetRequest{MemoryID: id, Purge: true, Reason: "purged on robot " + a.push.Robot})
+
+	// A push that is repeated finds the memory purged already.
 	if errors.Is(err, robotmem.NotFound) {
 		return nil
 	}
@@ -365,6 +383,8 @@ func (a *arrival) Decide(tx *store.Tx, r *store.ImportRecord, known *store.Archi
 	}
 
 	said, here := fleet.StateOf(r.Memory), fleet.StateOf(&known.Memory)
+
+	// The order matters: equal states come first, so that a push that is sent twice is never a conflict.
 	switch {
 	case bytes.Equal(said, here) || found && bytes.Equal(said, last.theirs):
 		return store.ImportSame, nil
@@ -375,6 +395,8 @@ func (a *arrival) Decide(tx *store.Tx, r *store.ImportRecord, known *store.Archi
 		return store.ImportReplace, nil
 	}
 
+	// Both sides changed the memory since the last push. No clock decides: the state here stays, and the state of the
+	// robot goes to the history.
 	reason := fmt.Sprintf("robot %s changed it while it was changed here; the state here stays, the robot's is in its history", a.push.Robot)
 	a.ack.Conflicts = append(a.ack.Conflicts, fleet.SyncNote{UID: r.UID, Reason: reason})
 	err = errors.Join(
@@ -407,6 +429,7 @@ func (a *arrival) Stored(tx *store.Tx, r *store.ImportRecord, id int64, v store.
 		return nil
 	}
 
+	// The payload is asked for in the answer. The robot then sends it on its own, within its policy.
 	if r.Payload != nil && !r.Payload.Lost {
 		p, err := tx.Payload(r.Payload.SHA256)
 		if err != nil {
@@ -449,6 +472,8 @@ func AnswerPull(ctx context.Context, n *local.Node, p *fleet.PullRequest) (*flee
 		err := c.EachArchivedSince(p.After, int64(p.Limit), func(a *store.Archived, revision int64) error {
 			rows++
 			out.Upto = revision
+
+			// A row that is left out still advances Upto, otherwise a robot would ask for it forever.
 			if a.Type != "fact" || a.Damaged || requireCollection(ctx, a.Collection) != nil {
 				return nil
 			}
@@ -462,17 +487,21 @@ func AnswerPull(ctx context.Context, n *local.Node, p *fleet.PullRequest) (*flee
 				return nil
 			}
 
+			// A robot gets nothing back that it has sent itself.
 			own, err := c.Number(store.CountArrivals, a.UID, p.Replica)
 			if err != nil || own > 0 {
 				return err
 			}
 
+			// The history, the episode and the successor exist at the site only.
 			m := a.Memory
 			m.Versions, m.Evictions, m.Session, m.SupersededBy = nil, nil, "", ""
 			out.Memories = append(out.Memories, m)
 
 			return nil
 		})
+
+		// A page with fewer rows than the limit is the last one.
 		out.More = rows == p.Limit
 
 		return err
