@@ -41,6 +41,7 @@ func askSite[Response any](j *Joined, ctx context.Context, deadlineMS int, f fun
 		limit = time.Duration(siteShare * float64(deadlineMS) * float64(time.Millisecond))
 	}
 
+	// The lock is not held while the site is asked, because other calls would wait for the site too.
 	j.mu.Lock()
 	wait := time.Until(j.until)
 	j.mu.Unlock()
@@ -54,6 +55,8 @@ func askSite[Response any](j *Joined, ctx context.Context, deadlineMS int, f fun
 	kind := robotmem.KindOf(err)
 	j.mu.Lock()
 	defer j.mu.Unlock()
+
+	// A refusal is an answer too: the site works.
 	if err == nil || kind != robotmem.Unavailable && kind != robotmem.Internal {
 		j.failed = 0
 		return res, err
@@ -121,7 +124,7 @@ func (j *Joined) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 
 	// What is unknown here may be known at the site, and the other way round.
 	near.Notes = slices.DeleteFunc(near.Notes, func(note string) bool { return !slices.Contains(far.Notes, note) })
-	// Memories may be in both.
+	// A memory may be in both answers, so the counts cannot be added.
 	near.Matching, near.Counts = 0, nil
 	near.Memories = fused(near.Memories, far.Memories, cmp.Or(req.N, 5))
 	near.Total = len(near.Memories)
@@ -181,10 +184,12 @@ func fused(near, far []robotmem.Memory, n int) []robotmem.Memory {
 		}
 	}
 
+	// The sort is stable: of equal scores the memory of this robot comes first.
 	slices.SortStableFunc(all, func(x, y robotmem.Memory) int { return cmp.Compare(score[y.UID], score[x.UID]) })
 
 	all = all[:min(n, len(all))]
 	for i := range all {
+		// A sum of reciprocal ranks has no scale, so the best memory gets 1.
 		s := score[all[i].UID] / score[all[0].UID]
 		all[i].Score = &s
 	}

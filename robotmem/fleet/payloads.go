@@ -53,6 +53,7 @@ func (r *Replicator) payloads(ctx context.Context, most int) (more bool, err err
 		}
 
 		return c.EachArchivedSince(after, pushMemories, func(a *store.Archived, revision int64) error {
+			// The site must have the memory before its payload. At the limit the rest waits for the next call.
 			if revision > sent || len(p.Memories) == most {
 				return io.EOF
 			}
@@ -69,11 +70,13 @@ func (r *Replicator) payloads(ctx context.Context, most int) (more bool, err err
 		return false, err
 	}
 
+	// The kind of the link matters only if there is something to send.
 	metered := len(p.Memories) > 0 && r.Peer.Metered != MeteredSend && r.link.metered(ctx)
 	r.mu.Lock()
 	r.status.Metered = metered
 	r.mu.Unlock()
-	// A few facts are not worth a commit.
+	// Rows without a payload move the counter only after a full page. A commit for a few rows costs more than reading
+	// them again.
 	if metered || len(p.Memories) == 0 && rows < pushMemories {
 		return false, nil
 	}
@@ -84,6 +87,7 @@ func (r *Replicator) payloads(ctx context.Context, most int) (more bool, err err
 		}
 	}
 
+	// The counter moves after the payloads. After a crash the site is asked again and names only those that it lacks.
 	return true, r.node.Store.Write(ctx, func(tx *store.Tx) error { return tx.SetCounter(payloadCounter, p.Upto) })
 }
 
@@ -109,7 +113,7 @@ func (r *Replicator) sendPayloads(ctx context.Context, p *PushRequest) error {
 	for i := range p.Memories {
 		if m := &p.Memories[i]; slices.Contains(ack.Wanted, m.Payload.SHA256) {
 			err := r.sendPayload(ctx, m)
-			// It would be refused again, and the others wait behind it.
+			// This payload would be refused again, and the others would wait behind it.
 			if errors.Is(err, robotmem.Invalid) {
 				r.note(&PushRequest{}, &PushResponse{Refused: []SyncNote{{m.UID, robotmem.Explain(err).Detail()}}})
 				err = nil
@@ -166,6 +170,7 @@ func (l *limited) Read(p []byte) (int, error) {
 		return l.r.Read(p)
 	}
 
+	// Reads of a tenth of a second keep the stream even.
 	n, err := l.r.Read(p[:min(int64(len(p)), max(1, l.rate/10))])
 	select {
 	case <-time.After(time.Duration(n) * time.Second / time.Duration(l.rate)):
@@ -205,6 +210,8 @@ func (l *networkLink) metered(ctx context.Context) bool {
 	const manager = "org.freedesktop.NetworkManager"
 	out, err := exec.CommandContext(ctx, "busctl", "get-property", manager, "/org/freedesktop/NetworkManager", manager, "Metered").Output()
 	answer := strings.TrimSpace(string(out)) // of the type NMMetered
+
+	// NMMetered has 1 for yes and 3 for a guess of yes.
 	l.at, l.paid = time.Now(), err == nil && (answer == "u 1" || answer == "u 3")
 
 	return l.paid

@@ -90,6 +90,8 @@ func (p *Peer) Save(n *local.Node) (err error) {
 		return err
 	}
 	path := n.Store.Files().Site()
+
+	// A crash must not leave half a file, which would lose the token.
 	part := files.Part(path)
 	if err = os.WriteFile(part, append(data, '\n'), 0o600); err == nil {
 		err = os.Rename(part, path)
@@ -172,6 +174,8 @@ func (r *Replicator) Run(ctx context.Context) {
 			if err = r.Push(ctx); err == nil && time.Since(pulled) >= pullInterval {
 				pulled, err = time.Now(), r.Pull(ctx)
 			}
+
+			// One payload at a time, so that changes that are made meanwhile do not wait for all payloads.
 			if err == nil {
 				more, err = r.payloads(ctx, 1)
 			}
@@ -187,6 +191,8 @@ func (r *Replicator) Run(ctx context.Context) {
 			if pause == firstPause {
 				r.log.Warn("the site is not reached; changes wait", "site", r.Peer.URL, "err", err)
 			}
+
+			// The random part keeps the robots of a site from coming back all at once.
 			wait = pause/2 + rand.N(pause)
 			pause = min(2*pause, longestPause)
 		} else {
@@ -217,7 +223,8 @@ func (r *Replicator) Once(ctx context.Context) error {
 			err = r.Pull(ctx)
 		}
 		if err == nil {
-			// The copies are not sent, but counted.
+			// The copies that Pull has stored are changes here too. This push sends none of them and moves the counter
+			// past them.
 			err = r.Push(ctx)
 		}
 		if err == nil {
@@ -289,6 +296,7 @@ func (r *Replicator) Greet(ctx context.Context, replace bool) error {
 		return err
 	}
 
+	// At the site the old replica holds the name of the robot, so the new one replaces it.
 	return r.ask(ctx, "hello", &HelloRequest{r.Peer.Replica, r.Peer.Robot, true}, w)
 }
 
@@ -306,7 +314,7 @@ func (r *Replicator) Push(ctx context.Context) error {
 		if err != nil || p == nil {
 			return err
 		}
-		// Copies of what came from the site.
+		// All these changes are copies of what came from the site. Only the counters move.
 		if p.empty() {
 			if err := r.sent(ctx, p.Upto, ended); err != nil {
 				return err
@@ -317,6 +325,8 @@ func (r *Replicator) Push(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+
+		// The site refuses a larger body, so half of the changes are tried. A single memory is sent whatever its size.
 		if len(body) > MaxPush && len(p.Memories) > 1 {
 			most = max(1, int64(len(p.Memories))/2)
 			continue
@@ -325,9 +335,13 @@ func (r *Replicator) Push(ctx context.Context) error {
 		if err := r.send(ctx, "push", body, ack); err != nil {
 			return err
 		}
+
+		// A proxy may answer in place of the site. Changes that have not arrived must not count as sent.
 		if ack.Upto != p.Upto {
 			return r.notASite("it acknowledges another push than was sent")
 		}
+
+		// After a crash before this point the same changes are sent again, and the site stores them once.
 		if err := r.sent(ctx, p.Upto, ended); err != nil {
 			return err
 		}
@@ -386,6 +400,8 @@ func (r *Replicator) Changes(ctx context.Context, most int64) (p *PushRequest, e
 		err = c.EachArchivedSince(after, most, func(a *store.Archived, revision int64) error {
 			rows++
 			p.Upto = revision
+
+			// Copies of the site's facts are not sent back.
 			if a.Damaged || a.Extra.Tool == Tool {
 				return nil
 			}
@@ -399,10 +415,13 @@ func (r *Replicator) Changes(ctx context.Context, most int64) (p *PushRequest, e
 		if err != nil {
 			return err
 		}
+
+		// The last changes may have left no row, for example those of a purge.
 		if rows < most { // all
 			p.Upto = max(p.Upto, last)
 		}
 
+		// The end of a session changes no memory, so the audit log shows it.
 		finished, upto, err := c.EndedSince(done)
 		if err != nil {
 			return err
@@ -437,8 +456,7 @@ func (r *Replicator) Changes(ctx context.Context, most int64) (p *PushRequest, e
 	return p, ended, nil
 }
 
-// Tool is the tool of a memory that came from the site.
-// Tool is how the memories of other robots name the program that stored them.
+// Tool names the program that stored a memory which came from the site.
 const Tool = "fleet"
 
 // Pull brings the copy of what others learnt up to date.
@@ -460,6 +478,8 @@ func (r *Replicator) Pull(ctx context.Context) error {
 		for i := range l.Memories {
 			m := &l.Memories[i]
 			m.Confidence *= r.Peer.trusted(m)
+
+			// The mark keeps Push from sending the copy back, and lets bound forget it.
 			m.Extra.Tool, m.Pinned, m.Where = Tool, false, m.UID
 		}
 		if len(l.Memories) > 0 {
@@ -470,6 +490,9 @@ func (r *Replicator) Pull(ctx context.Context) error {
 				return err
 			}
 		}
+
+		// The counter moves after the import. After a crash in between the same page is imported again and changes
+		// nothing.
 		if err := r.node.Store.Write(ctx, func(tx *store.Tx) error { return tx.SetCounter(receivedCounter, l.Upto) }); err != nil {
 			return err
 		}
@@ -509,6 +532,7 @@ type copies struct{}
 
 func (copies) Decide(_ *store.Tx, r *store.ImportRecord, known *store.Archived, v store.Decision) (store.Decision, error) {
 	switch {
+	// A fact that is not active at the site and unknown here needs no copy.
 	case v == store.ImportPurged || known == nil && r.Status != "active":
 		return store.ImportPurged, nil
 	case known == nil:
@@ -600,6 +624,8 @@ func (r *Replicator) do(req *http.Request, answer any, required ...string) error
 		if json.Unmarshal(data, &problem) != nil || problem.Detail == "" {
 			problem.Detail = strings.TrimSpace(res.Status)
 		}
+
+		// Unavailable lets the caller try again. An error of the request itself would occur again.
 		kind := robotmem.Unavailable
 
 		switch {
@@ -628,6 +654,7 @@ func (r *Replicator) do(req *http.Request, answer any, required ...string) error
 		return r.notASite("its answer is no JSON object")
 	}
 
+	// A proxy or another program may answer with some other JSON.
 	for _, name := range required {
 		if fields[name] == nil {
 			return r.notASite("its answer has no " + name)
