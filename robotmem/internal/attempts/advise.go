@@ -81,6 +81,8 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 		if err != nil {
 			return err
 		}
+
+		// If no context names the task, the words of the task select the attempts.
 		if of.Any() {
 			set = of
 		} else {
@@ -94,6 +96,7 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 		return err
 	}
 
+	// An episode has an outcome and no number, so it is an attempt only for the goal success.
 	if q.Goal == "success" {
 		if q.episodes, err = OfEpisodes(q.Index, q.c, rows); err != nil {
 			return err
@@ -114,9 +117,12 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 
 	unknown := len(rows) - n
 	for i, times := range q.Index.Columns.Sightings(rows[:n]) {
+		// An episode is one attempt, however often its memory was learnt.
 		if _, whole := q.episodes[rows[i].ID]; whole {
 			times = 1
 		}
+
+		// A perception that a fact describes has 0 sightings.
 		if times > 0 {
 			known.Set(uint(rows[i].ID))
 			q.attempts = append(q.attempts, advise.Attempt{ID: rows[i].ID, Observed: rows[i].NS, Score: scores[i], Weight: 1})
@@ -134,12 +140,15 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 		ids[i] = q.attempts[i].ID
 	}
 
+	// Only the contexts of sessions have some of the parameters. Their columns are added, and the parameters are moved
+	// to the front again.
 	q.columns, parameters = overlay(q.columns, parameters, q.episodes, ids)
 	parameters = q.parametersFirst(parameters)
 	if err := errors.Join(q.weighWords(words), q.weighPlaces(known)); err != nil {
 		return err
 	}
 
+	// The weights come first, so that attempts at other tasks are not counted as being without parameters.
 	q.dropWithoutParameters(parameters)
 	q.unfold()
 
@@ -156,7 +165,7 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 	states := q.states()
 	*res = *advise.Advise(q.attempts, columns, parameters, q.offsets, states, q.AdviseRequest, rand.New(rand.NewPCG(seed, 1)))
 	if res.Evidence == "good" && len(states) < q.stated.asked {
-		// It is of other states.
+		// A given state is unknown to the attempts, so their evidence is of other states.
 		res.Evidence = "weak"
 	}
 
@@ -253,6 +262,8 @@ func exampleText(v any) string {
 // given is no parameter.
 func (q *advice) readColumns(set *bitset.BitSet) (parameters int, err error) {
 	outcomes := q.Outcomes
+
+	// Neither the outcome nor the goal may explain itself.
 	paths, _, err := q.Index.Columns.ContextPaths(q.c, set, index.PathsAsked{Wanted: func(path string) bool {
 		return !slices.Contains(outcomes, path) && path != strings.TrimPrefix(q.Goal, "-")
 	}})
@@ -263,6 +274,8 @@ func (q *advice) readColumns(set *bitset.BitSet) (parameters int, err error) {
 	paths = slices.DeleteFunc(paths, func(p admin.ContextPath) bool {
 		return !slices.ContainsFunc(p.Kinds, func(kind string) bool { return kind == "number" || kind == "text" || kind == "bool" })
 	})
+
+	// The limit below drops the paths of the fewest memories.
 	slices.SortStableFunc(paths, func(a, b admin.ContextPath) int { return cmp.Compare(b.Memories, a.Memories) })
 
 	var known []string
@@ -294,6 +307,8 @@ func (q *advice) readColumns(set *bitset.BitSet) (parameters int, err error) {
 
 	if len(all) > maxAdvisePaths {
 		q.note("only %d of %d context paths were compared, those of most attempts; name others in parameters", maxAdvisePaths, len(all))
+
+		// The given states stay, so the parameters are cut.
 		named = named[:min(len(named), maxAdvisePaths-len(given))]
 		all = slices.Concat(named, given, others)[:maxAdvisePaths]
 	}
@@ -324,6 +339,7 @@ func (q *advice) weighPlaces(set *bitset.BitSet) error {
 	q.offsets = map[int64][]float64{}
 	distances, sorted := slices.Repeat([]float64{math.NaN()}, len(q.attempts)), []float64{0}
 	err := q.Index.Columns.EachPlace(q.c, q.SpatialSort, set, func(id int64, xyz []float64, d float64) {
+		// The set holds the ids of the attempts only, which are in the order of their ids.
 		i, _ := slices.BinarySearchFunc(q.attempts, id, func(a advise.Attempt, id int64) int { return cmp.Compare(a.ID, id) })
 		if distances[i], sorted = d, append(sorted, d); d <= most {
 			q.offsets[id] = slices.Clone(xyz[:len(target)])
@@ -440,6 +456,8 @@ func (q *advice) unfold() {
 		if q.attempts[i].Weight <= 0 {
 			q.repeats[i] = 0
 			left++
+
+			// The answer says how many of the attempts that it used are episodes.
 			delete(q.episodes, q.attempts[i].ID)
 		}
 	}

@@ -79,6 +79,7 @@ func OfEpisodes(x *index.Index, c *store.Conn, rows []store.TimedID) (map[int64]
 		return nil, err
 	}
 
+	// The memory that stands for an episode must be among the rows, which have passed the filters.
 	admitted := bitset.New(0)
 	for _, row := range rows {
 		admitted.Set(uint(row.ID))
@@ -103,6 +104,7 @@ func OfEpisodes(x *index.Index, c *store.Conn, rows []store.TimedID) (map[int64]
 		case settings == 1:
 			attempt.Memory = firstAdmitted(stating, admitted)
 		case settings == 0 && len(start) > 0:
+			// A memory with an outcome of its own is an attempt already, so another one stands for the episode.
 			last := slices.DeleteFunc(slices.Clone(e.Members), func(id int64) bool { return e.Stated[id] })
 			slices.Reverse(last)
 			attempt.Memory, attempt.Params = firstAdmitted(last, admitted), start
@@ -170,9 +172,12 @@ func paramsOf(context robotmem.Object) map[string]any {
 func overlay(columns []index.Values, named int, attempts map[int64]Episode, ids []int64) ([]index.Values, int) {
 	for i, id := range ids {
 		params := attempts[id].Params
+
+		// New columns are added in a fixed order, because the order of a map would change the answer from call to call.
 		for _, path := range slices.Sorted(maps.Keys(params)) {
 			k := slices.IndexFunc(columns, func(v index.Values) bool { return v.Path == path })
 			if k < 0 {
+				// A new column is a parameter, and these come first.
 				k = named
 				column := index.Values{Path: path, Values: []any{nil}, Of: make([]uint32, len(ids))}
 				if q, unit, ok := filter.QuantityOf(params[path]); ok && q.Unit != "" {
@@ -201,6 +206,7 @@ func overlay(columns []index.Values, named int, attempts map[int64]Episode, ids 
 // plainIn returns a JSON value as a number in a unit, a text or a truth value; nil for any other.
 func plainIn(v any, unit string) any {
 	if q, _, ok := filter.QuantityOf(v); ok {
+		// A unit may have an offset, as °C has, so two points of its scale are needed for the conversion.
 		zero, _ := units.Of(0, unit)
 		one, _ := units.Of(1, unit)
 		if q.Unit == one.Unit && one.Value != zero.Value {

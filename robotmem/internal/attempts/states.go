@@ -27,6 +27,7 @@ type adviseStates struct {
 func (q *advice) resolve(known []string) error {
 	ofSessions := map[string]bool{}
 
+	// The columns of these paths are added later, and a request may name them already.
 	for _, e := range q.episodes {
 		for path := range e.Params {
 			ofSessions[path] = !slices.Contains(known, path)
