@@ -213,6 +213,8 @@ func (r *Columns) Sync(c *store.Conn) error {
 
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
+
+	// Another caller may have read the changes while this one waited for the lock.
 	if r.loaded && r.Revision >= revision {
 		return nil
 	}
@@ -251,6 +253,8 @@ func (r *Columns) Restore(c *store.Conn) {
 		stored, err = readColumns(in)
 		return err
 	})
+
+	// Without a readable snapshot all rows are read, which takes longer and is otherwise the same.
 	if err == nil {
 		r.names, r.Beliefs, r.Records, r.classes = stored.names, stored.Beliefs, stored.Records, stored.classes
 		r.Rows, r.later, r.Actives = stored.Rows, stored.later, stored.Actives
@@ -386,6 +390,7 @@ func (r *Columns) set(id int64, row packedRow, of class, at moments) {
 		r.Actives++
 	}
 
+	// Most memories have no other times than that of their creation, so only the others take room in later.
 	delete(r.later, id)
 	if at.Useful != row.Created || at.ValidFrom != row.Created {
 		if r.later == nil {

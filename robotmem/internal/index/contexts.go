@@ -94,6 +94,8 @@ func (r *Columns) contexts(c *store.Conn, names ...string) ([]*contextSet, error
 	// As in Sync, a deadline must not end this.
 	interrupt := c.SetInterrupt(context.Background())
 	defer c.SetInterrupt(interrupt)
+
+	// The scan holds Mu only to put its values, so recalls continue. Changes made meanwhile are noted in changed.
 	err = scanContexts(c, missing, &r.Mu)
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
@@ -103,6 +105,7 @@ func (r *Columns) contexts(c *store.Conn, names ...string) ([]*contextSet, error
 		m.changed = nil
 	}
 
+	// An incomplete column must not answer the next question.
 	if err != nil {
 		r.Contexts = slices.DeleteFunc(r.Contexts, func(s *contextSet) bool { return slices.Contains(missing, s) })
 	}
@@ -118,6 +121,7 @@ func (r *Columns) contextSets(names []string, revision int64) (sets, missing []*
 	defer r.Mu.Unlock()
 
 	for _, name := range names {
+		// A column that is still being filled cannot answer.
 		at := slices.IndexFunc(r.Contexts, func(s *contextSet) bool { return s.name == name && s.changed == nil })
 
 		var s *contextSet
@@ -318,6 +322,8 @@ func (v *valueColumn) put(id int64, kept any) {
 	}
 	v.of = grown(v.of, id)
 	if v.of[id] != number {
+		// The new value is counted before the old one is removed. Otherwise the most common unit might change for a
+		// moment, which drops the cached filters.
 		v.count(&v.distinct[number], 1)
 		v.count(&v.distinct[v.of[id]], -1)
 	}
@@ -437,6 +443,7 @@ func (r *Columns) Having(c *store.Conn, n *filter.Condition, base *bitset.BitSet
 		return nil, err
 	}
 
+	// The list of cached filters changes, so a read lock is not enough.
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
 	at := slices.IndexFunc(v.filters, func(f *cachedFilter) bool { return reflect.DeepEqual(&f.condition, n) })

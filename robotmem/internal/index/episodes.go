@@ -104,6 +104,8 @@ func (r *Columns) EpisodeOutcomes(c *store.Conn) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	// A later map may have outcomes that this snapshot does not contain.
 	if last := r.episodeEnds.Load(); last != nil && last.revision == revision {
 		return last.of, nil
 	}

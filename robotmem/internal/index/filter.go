@@ -145,6 +145,7 @@ func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, 
 	case "$and":
 		set := base
 
+		// Each condition looks only at what those before it have left, which may be few enough to read one by one.
 		for i := range n.Kids {
 			var err error
 			if set, err = x.Narrow(c, &n.Kids[i], set, now); err != nil {

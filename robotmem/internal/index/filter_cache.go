@@ -74,6 +74,7 @@ func (r *Columns) Admit(b Selection) *bitset.BitSet {
 
 	switch {
 	case b.AsOf != nil:
+		// A scope at a past time is not cached, because the next query is for the present.
 		a := r.Evaluate(b.Scope, b.Now.UnixNano())
 		stood := b.AsOf.UnixNano()
 		return r.members(a.Set, func(row *Row) bool { return r.Moments(row).ValidFrom <= stood && within(row, b) })
@@ -203,6 +204,7 @@ func (r *Columns) follow(changed []int64) {
 	}
 
 	for _, a := range r.ScopeCache {
+		// Queries may hold the old set, so a copy is changed.
 		a.Set = a.Set.Clone()
 		// The change may have brought a name that the scope asks for and that had no number before.
 		a.static = r.matcher(a.Scope)

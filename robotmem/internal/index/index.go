@@ -41,6 +41,7 @@ const (
 // from the first recall on, lets them catch up when they are far behind, centres the vector codes
 // again as they grow, stores snapshots, and fills the full-text index.
 func (x *Index) Run(ctx context.Context) {
+	// Nothing is loaded before the first recall: a program that only writes needs no index.
 	select {
 	case <-ctx.Done():
 		return

@@ -270,6 +270,8 @@ func merged(a, b []uint32, compare func(a, b uint32) int) []uint32 {
 // count returns the members of a set that have each field.
 func (s *pathShapes) count(set *bitset.BitSet) []span {
 	spans, shapes := make([]span, len(s.fields.Values)), make([]int64, len(s.shapes.Values))
+
+	// There are far fewer shapes than memories, so the fields are counted once for each shape.
 	for id, ok := set.NextSet(0); ok && int(id) < len(s.of); id, ok = set.NextSet(id + 1) {
 		shapes[s.of[id]]++
 	}

@@ -163,6 +163,7 @@ func (r *Columns) Near(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSe
 		n.Frames = map[string]bool{}
 
 		for _, path := range filter.PlacePaths(s.Field) {
+			// Each path keeps as many as the limit, because a memory at several paths counts once in the end.
 			var items []recall.Ranked
 			met := pc.each(path, s, set, func(p *point, in *space) {
 				n.Flat = n.Flat || int(in.dims) > len(s.Target)
@@ -308,6 +309,8 @@ func NewGrid(r *robotmem.PlacesRequest, points []Point) grid {
 		high = [2]float64(r.Max)
 	}
 	n := float64(r.Grid)
+
+	// The limits are divided first, because their difference may overflow.
 	side := max(high[0]/n-low[0]/n, high[1]/n-low[1]/n)
 
 	// The side is limited, because JSON has no infinity.

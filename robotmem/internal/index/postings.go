@@ -58,6 +58,7 @@ func (x *Index) AwaitPostings(ctx context.Context) error {
 		return nil
 	}
 
+	// All recalls that wait share one attempt to load.
 	if w.loading == nil {
 		w.loading = &loading{done: make(chan struct{})}
 	}
@@ -157,6 +158,7 @@ func (w *Postings) Follow(c *store.Conn, revision int64) (done bool, err error) 
 		return true, nil
 	}
 
+	// As in Columns.Sync, a deadline must not end this.
 	interrupt := c.SetInterrupt(context.Background())
 	defer c.SetInterrupt(interrupt)
 	purges, err := c.Purges()
@@ -176,6 +178,8 @@ func (w *Postings) Follow(c *store.Conn, revision int64) (done bool, err error) 
 
 	w.Index.Apply(put, remove)
 	w.revision = upto
+
+	// The last change may concern no document, so no row has the revision of the snapshot.
 	if done {
 		w.revision = max(upto, revision)
 	}

@@ -268,6 +268,7 @@ func readCodes(in io.Reader, m store.Model) (b Codebook, err error) {
 func (x *Index) restorePostings(ctx context.Context) *Postings {
 	stored := &Postings{}
 	err := x.Store.Read(ctx, func(c *store.Conn) (err error) {
+		// The counter is read in the same snapshot. If a purge follows, the index is built again.
 		if stored.purges, err = c.Purges(); err != nil {
 			return err
 		}

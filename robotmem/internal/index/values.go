@@ -57,6 +57,8 @@ func (v *valueColumn) values(ids []int64) Values {
 			continue
 		}
 		number := v.of[id]
+
+		// Each distinct value is converted once.
 		if out.Of[i] = number; out.Values[number] == nil {
 			out.Values[number] = plain(v.distinct[number].All, zero, one)
 		}

@@ -127,6 +127,7 @@ func (x *Index) centre(ctx context.Context, m store.Model) error {
 		return err
 	})
 	if err == nil {
+		// m.Seq is that of the last vector read. The next call of follow reads those that were stored meanwhile.
 		x.Vectors.replace(b, m)
 	}
 
