@@ -118,6 +118,7 @@ func (c *conn) Insert(q store.Query, args ...any) (int64, error) {
 		return 0, fmt.Errorf("postgres: %s gives no id, or does not write", q)
 	}
 
+	// Ids are counted here and stored once at the end of the transaction, so a new row needs no round trip.
 	id := c.ids[st.idOf] + 1
 	if err = c.Exec(q, append(args, id)...); err == nil {
 		c.ids[st.idOf] = id
@@ -154,6 +155,8 @@ func (c *conn) Query(q store.Query, args []any, row func(store.Row) error) error
 
 	c.cursors++
 	cursor := "rows" + strconv.Itoa(c.cursors)
+
+	// DECLARE waits for the first FETCH, so that both are one round trip.
 	c.waiting.ExecParams("DECLARE "+cursor+" NO SCROLL CURSOR FOR "+st.SQL, c.params.ParamValues, st.ParamOIDs, c.params.ParamFormats, nil)
 	c.texts = append(c.texts, st.SQL)
 
@@ -174,6 +177,7 @@ func (c *conn) Query(q store.Query, args []any, row func(store.Row) error) error
 		}
 	}
 
+	// Nobody needs the answer, so CLOSE is sent with the next statement.
 	c.wait("CLOSE " + cursor)
 
 	return nil
@@ -227,6 +231,8 @@ func (a *answer) read(r *pgconn.ResultReader) {
 	for r.NextRow() {
 		a.rows = append(a.rows, copied(r.Values()))
 	}
+
+	// The next statement takes the memory of the descriptions.
 	a.fields = slices.Clone(a.fields)
 }
 
@@ -316,6 +322,7 @@ func (c *conn) bind(st *statement, args []any) error {
 
 	bound := make([]any, len(args))
 	for i, a := range args {
+		// SQLite converts truth values and numbers to the type of the column. The server does not.
 		if b, ok := a.(bool); ok && i < len(st.ParamOIDs) && st.ParamOIDs[i] != pgtype.BoolOID {
 			a = int64(0)
 			if b {
@@ -343,6 +350,8 @@ func (c *conn) statement(q store.Query) (*statement, error) {
 	if err := cmp.Or(c.failed, c.ctx.Err()); err != nil {
 		return nil, err
 	}
+
+	// Preparing is a round trip of its own, and the order of the statements must stay.
 	if _, err := c.send(nil); err != nil {
 		return nil, err
 	}
@@ -377,6 +386,7 @@ func (c *conn) statement(q store.Query) (*statement, error) {
 	defer cancel()
 	d, err := c.Prepare(ctx, "s"+strconv.Itoa(len(c.prepared)), text.SQL)
 	if err != nil {
+		// An error ends the transaction on the server, so no further statement can run in it.
 		c.failed = fmt.Errorf("%w: in %s", err, text.SQL)
 		return nil, c.failed
 	}
@@ -436,6 +446,8 @@ func (c *conn) sendReading(read func(after int, r *pgconn.ResultReader)) (tag pg
 
 	ctx, cancel := c.within()
 	defer cancel()
+
+	// The lists are emptied before the call, so that no statement is sent twice.
 	batch, texts := c.waiting, c.texts
 	c.waiting, c.texts, c.bytes = pgconn.Batch{}, texts[:0], 0
 	results := c.PgConn().ExecBatch(ctx, &batch)

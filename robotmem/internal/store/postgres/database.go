@@ -97,6 +97,7 @@ func (d *database) acquire(ctx context.Context, begin string) (*pgxpool.Conn, *c
 		return nil, nil, err
 	}
 
+	// The statements belong to the connection, which serves many transactions.
 	data := p.Conn().PgConn().CustomData()
 	kept, ok := data["plans"].(*plans)
 	if !ok {
@@ -111,6 +112,9 @@ func (d *database) acquire(ctx context.Context, begin string) (*pgxpool.Conn, *c
 
 	limited, cancel := within(ctx, beginTime)
 	defer cancel()
+
+	// The tenant holds for this transaction only, because the pool gives the connection to other tenants afterwards.
+	// Row-level security compares the rows with it.
 	_, err = p.Conn().PgConn().Exec(limited, begin+"; SELECT set_config('robotmem.tenant', '"+strconv.FormatInt(d.tenant, 10)+"', true)").ReadAll()
 	if err != nil {
 		d.release(p)
@@ -144,6 +148,7 @@ func (d *database) Read(ctx context.Context, f func(store.SQL) error) error {
 	defer release()
 
 	for until := time.Now().Add(d.patience); ; time.Sleep(retryPause) {
+		// A read is repeated only before f has run, because f may have filled in a part of its answer.
 		began := false
 
 		err := func() error {
@@ -205,11 +210,11 @@ func (d *database) writer(jobs <-chan *job) {
 func (d *database) commit(group []*job) {
 	until := group[len(group)-1].Queued.Add(d.patience)
 	if least := time.Now().Add(min(d.patience, beginTime)); until.Before(least) {
-		// Those before it were slow.
+		// The jobs before it were slow. A group gets at least the time to begin a transaction.
 		until = least
 	}
 
-	// Of the last try that was not cut short by the end of the patience.
+	// cause is the error of the last try that the end of the patience did not cut short.
 	var cause error
 
 	for {
@@ -220,6 +225,8 @@ func (d *database) commit(group []*job) {
 		if cause == nil || !errors.Is(err, context.DeadlineExceeded) {
 			cause = err
 		}
+
+		// The server may have committed, and a repetition would then store the jobs twice.
 		if unknown {
 			committed, known := d.settled(until)
 			if !known {
@@ -245,6 +252,8 @@ func (d *database) commit(group []*job) {
 			for _, j := range group {
 				j.Answer(err)
 			}
+
+		// Without the server each job would fail alone too.
 		case len(group) == 1 || lost(err):
 			for _, j := range group {
 				j.Answer(cause)
@@ -283,6 +292,8 @@ func (d *database) try(group []*job, until time.Time) (results []error, unknown 
 	}
 
 	defer d.release(p)
+
+	// From here on no deadline of a caller may end the transaction, which belongs to the whole group.
 	c.ctx, c.caller = context.Background(), context.Background()
 	if c.ids, err = d.lock(c); err != nil {
 		return nil, false, err
@@ -297,9 +308,13 @@ func (d *database) try(group []*job, until time.Time) (results []error, unknown 
 	for i, j := range group {
 		c.wrote = false
 		results[i] = j.Run(c)
+
+		// A job that fails before it has written anything does not affect the others.
 		if c.failed != nil || results[i] != nil && c.wrote {
 			return nil, false, cmp.Or(results[i], c.failed)
 		}
+
+		// The job may have set a context of its own.
 		c.ctx = context.Background()
 	}
 
@@ -324,6 +339,7 @@ func (d *database) try(group []*job, until time.Time) (results []error, unknown 
 		forget = forgetWriters
 	}
 
+	// The number is committed with the jobs, so that settled can ask for it if the answer is lost.
 	err = d.end(p, forget+fmt.Sprintf(`INSERT INTO robotmem.commits(writer, number) VALUES ('%s', %d)
 		ON CONFLICT (writer) DO UPDATE SET number = excluded.number, at = excluded.at; COMMIT`, d.name, d.number))
 	if err == nil {
@@ -332,6 +348,7 @@ func (d *database) try(group []*job, until time.Time) (results []error, unknown 
 
 	told := (*pgconn.PgError)(nil)
 
+	// Without an answer of the server nobody knows whether it has committed.
 	return results, err != nil && (lost(err) || !errors.As(err, &told)), err
 }
 
@@ -340,6 +357,8 @@ func (d *database) try(group []*job, until time.Time) (results []error, unknown 
 func (d *database) end(p *pgxpool.Conn, sql string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), commitTime)
 	defer cancel()
+
+	// A commit that no longer waits for its standby succeeds with a warning.
 	delete(p.Conn().PgConn().CustomData(), warned)
 	_, err := p.Conn().PgConn().Exec(ctx, sql).ReadAll()
 	if text := p.Conn().PgConn().CustomData()[warned]; err == nil && text != nil {

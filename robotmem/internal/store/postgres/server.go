@@ -116,7 +116,7 @@ func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	c.ConnConfig.RuntimeParams["timezone"] = "UTC"
 	// A plan is kept while the tables grow: it must not be that of empty ones.
 	c.ConnConfig.RuntimeParams["enable_seqscan"] = "off"
-	// It takes longer than any statement here.
+	// Compiling a plan takes longer than any statement here.
 	c.ConnConfig.RuntimeParams["jit"] = "off"
 	c.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	c.ConnConfig.RuntimeParams["statement_timeout"] = "20s"
@@ -173,6 +173,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, leastServer int) error {
 	version, err := versionOf(ctx, c)
 	if err == nil && version < SchemaVersion {
 		err = pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
+			// Several nodes may start at once. Only one makes the tables, and the others then find their version.
 			if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(migrating)); err != nil {
 				return err
 			}
@@ -220,6 +221,7 @@ func (s *Server) MakeTenant(ctx context.Context, name string) (id int64, err err
 		return id, err
 	}
 	err = pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) error {
+		// DO UPDATE returns the id also if another node has made the tenant meanwhile.
 		err := tx.QueryRow(ctx, "INSERT INTO robotmem.tenants(name) VALUES ($1) ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id", name).Scan(&id)
 		if err != nil {
 			return err

@@ -175,6 +175,8 @@ func (s *Server) DropTenant(ctx context.Context, name string) (id int64, err err
 		if err != nil {
 			return err
 		}
+
+		// Deleting a large tenant takes longer than the limit of other statements.
 		_, err = tx.Conn().PgConn().Exec(ctx, fmt.Sprintf(`SET LOCAL statement_timeout = 0;
 			SELECT set_config('robotmem.tenant', '%d', true);
 			DO $$ DECLARE name text;
@@ -193,6 +195,7 @@ func (s *Server) DropTenant(ctx context.Context, name string) (id int64, err err
 // Usage counts the memories of a tenant, of any status, and the bytes of its payloads.
 func (s *Server) Usage(ctx context.Context, tenant int64) (memories, bytes int64, err error) {
 	err = pgx.BeginTxFunc(ctx, s.Pool, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		// Row-level security shows the rows of this tenant only.
 		if _, err := tx.Exec(ctx, "SELECT set_config('robotmem.tenant', $1, true)", strconv.FormatInt(tenant, 10)); err != nil {
 			return err
 		}
