@@ -130,6 +130,7 @@ func (c *Conn) setUp(ctx context.Context, o ConnOptions) error {
 		pragmas += fmt.Sprintf("PRAGMA page_size=%d; ", PageSize) + "PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=67108864; PRAGMA wal_autocheckpoint=8000;"
 	}
 
+	// The change to WAL may wait for a lock, which ctx ends.
 	c.SetInterrupt(ctx)
 	defer c.SetInterrupt(context.Background())
 
@@ -232,6 +233,7 @@ func run(s *stmt, args []any, row func(store.Row) error) error {
 
 	for s.Step() {
 		if err := row(s); err != nil {
+			// The statement is kept, and at a row it would keep the snapshot open.
 			_ = s.Reset()
 			if err == io.EOF {
 				return nil

@@ -137,11 +137,15 @@ func (db *DB) openWritable(ctx context.Context) error {
 	if db.writer, err = OpenWriter(ctx, db.path, db.connOptions(int(db.o.Memory.Part(writerCacheKiB))), &db.o); err != nil {
 		return db.notOpened(err)
 	}
+
+	// With a short timeout the writer can answer jobs whose time is over while another process has the lock.
 	if err := db.writer.BusyTimeout(min(lockSlice, db.o.BusyTimeout)); err != nil {
 		return errors.Join(err, db.writer.Close())
 	}
 
 	db.queue = openWriteQueue(db.path)
+
+	// One reader is opened with the file. If the file is moved later, no other reader can be opened.
 	c, err := db.openReader(ctx)
 	if err != nil {
 		db.queue.close()
@@ -174,6 +178,8 @@ func (db *DB) enterToWrite(ctx context.Context) (leave func(), err error) {
 		if err == nil && (version == 0 || version == db.o.Version) {
 			return leave, nil
 		}
+
+		// KeepOut locks the range that leave releases, and two locks of one process exclude each other too.
 		leave()
 		if err != nil {
 			return nil, err
@@ -308,6 +314,8 @@ func (db *DB) readOn(ctx context.Context, c *Conn, f func(*Conn) error) (err err
 	c.SetInterrupt(ctx)
 	defer func() {
 		c.SetInterrupt(context.Background())
+
+		// After some errors SQLite has ended the transaction itself.
 		if !c.GetAutocommit() {
 			err = errors.Join(err, c.Exec("ROLLBACK"))
 		}
@@ -331,6 +339,9 @@ func (db *DB) reader(ctx context.Context) (*Conn, error) {
 		if err == nil {
 			return c, nil
 		}
+
+		// The empty entry goes back after the call below has found an open connection. Otherwise that call would take
+		// it again.
 		defer func() { db.readers <- nil }()
 		if db.InPlace() != nil {
 			return db.reader(ctx)
@@ -347,6 +358,8 @@ func (db *DB) openReader(ctx context.Context) (c *Conn, err error) {
 	if err = db.InPlace(); err == nil {
 		c, err = Open(ctx, db.path, db.connOptions(db.readerCacheKiB()))
 	}
+
+	// Another file may have taken the name between the check and the opening.
 	if away := db.InPlace(); err == nil && away != nil {
 		return nil, errors.Join(away, c.Close())
 	}

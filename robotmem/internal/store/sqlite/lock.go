@@ -44,6 +44,8 @@ func enter(ctx context.Context, path string, wait time.Duration) (leave func(), 
 			return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the file cannot be opened (%s); check who may read it, or pass another --db", robotmem.Reason(err))
 		}
 		err = lockPart(f, enterRange, false)
+
+		// A restore may have replaced the file between the opening and the lock.
 		if err == nil && !isAt(f, path) {
 			err = ErrLocked
 		}
@@ -185,6 +187,8 @@ func (d *Damaged) Close() error {
 	}
 
 	var err error
+
+	// SQLite lets go first, so that no other program opens the file in between.
 	if d.Conn != nil {
 		err = d.Conn.Close()
 	}

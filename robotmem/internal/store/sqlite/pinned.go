@@ -56,6 +56,7 @@ func (db *DB) Pinned(ctx context.Context) (*PinnedLog, error) {
 	var before [2]int
 
 	for started := time.Now(); ; {
+		// A passive checkpoint waits for no reader and no writer.
 		all, done, err := c.WALCheckpoint("main", sqlite3.CHECKPOINT_PASSIVE)
 		if err != nil && !errors.Is(err, sqlite3.BUSY) && !errors.Is(err, sqlite3.LOCKED) {
 			return db.withoutSpace(err)

@@ -80,6 +80,7 @@ func (db *DB) openReadOnly(ctx context.Context) error {
 	defer leave()
 	c, err := db.openShared(ctx)
 	if errors.Is(err, errNotShared) || folderRefuses(db.path, err) != "" {
+		// An immutable file is read without its log, which would lose the last writes.
 		if logSize(db.path) > 0 {
 			return robotmem.Errorf(robotmem.Unavailable, "db", "this user can neither share the log (-wal) beside the file nor merge it into the file; open the file as its owner, ask the node that has it open, or copy the file and its log to a folder that can be written and open the copy")
 		}

@@ -106,6 +106,7 @@ func (db *DB) begin(jobs <-chan *job, group []*job) (claimed []*job, begun bool)
 	company := time.NewTimer(min(db.syncTime/2, lockSlice))
 	defer company.Stop()
 
+	// Only the first round waits for company.
 	for since, callers := time.Now(), db.callers; ; callers = 0 {
 		group = db.gather(jobs, group, callers, company.C)
 		if len(group) == 0 {
@@ -131,6 +132,7 @@ func (db *DB) begin(jobs <-chan *job, group []*job) (claimed []*job, begun bool)
 		})
 	}
 
+	// Callers may have withdrawn their jobs while the writer waited for the lock.
 	claimed = slices.DeleteFunc(group, func(j *job) bool { return !j.Claim() })
 	if len(claimed) == 0 {
 		_ = db.writer.Exec("ROLLBACK") // of nothing
@@ -207,6 +209,8 @@ func (db *DB) tryCommit(group []*job) (results []error, err error) {
 	c := db.writer
 	c.SetInterrupt(ctx)
 	defer c.SetInterrupt(context.Background())
+
+	// The count of pages starts anew with this transaction.
 	c.pagesWritten()
 	defer func() {
 		if err != nil {
@@ -239,6 +243,8 @@ func (db *DB) tryCommit(group []*job) (results []error, err error) {
 	if err := db.o.Group.Commit(c); err != nil {
 		return nil, err
 	}
+
+	// A file may have been moved while the jobs ran, and nobody would find what is committed to it.
 	if err := db.InPlace(); err != nil {
 		return nil, err
 	}
