@@ -109,8 +109,8 @@ func (n *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, ob
 	return nil
 }
 
-// find recalls the memories that pass a filter, those that agree most with the context
-// of the session first, without those that rather differ from it.
+// find recalls the memories that pass a filter. Those that agree most with the context of the session come first. Those
+// that differ from it more than they agree are left out.
 func (b *briefing) find(ctx context.Context, filter robotmem.Object) ([]robotmem.Memory, error) {
 	r := b.query
 	r.ContextFilter = filter
@@ -126,7 +126,7 @@ func (b *briefing) find(ctx context.Context, filter robotmem.Object) ([]robotmem
 
 	res.Memories = slices.DeleteFunc(res.Memories, func(m robotmem.Memory) bool { return fit[m.MemoryID] < 0 })
 
-	// A mark orders and never hides: what is outdated comes after all that is not.
+	// A conflict never hides a memory: outdated memories come last.
 	outdated := func(m *robotmem.Memory) bool {
 		return slices.ContainsFunc(m.Conflicts, func(c robotmem.ConflictWith) bool { return c.Newer })
 	}
@@ -168,7 +168,7 @@ func (b *briefing) fit(m *robotmem.Memory) int {
 	return fit
 }
 
-// leastAlike is how many memories that differ in their numbers alone become one line.
+// leastAlike is the least number of memories that differ in their numbers alone and become one line.
 const leastAlike = 3
 
 // alike is a line for several memories that differ in their numbers alone.
@@ -210,7 +210,7 @@ func gather(all []robotmem.Memory) (kept []robotmem.Memory, of map[int64]alike) 
 	return kept, of
 }
 
-// rangeOf says how many memories are alike and over which values of the quantity that differs.
+// rangeOf describes how many memories are alike, and the range of the quantity that differs.
 func rangeOf(group []robotmem.Memory) string {
 	count := fmt.Sprintf("%d alike", len(group))
 	low, high, unit := math.Inf(1), math.Inf(-1), ""

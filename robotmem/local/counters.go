@@ -51,8 +51,8 @@ func (t *accessCounters) add(one store.RecallCounts) {
 	maintenance.Wake(t.wake)
 }
 
-// pending returns a function for a reader, who calls it in a snapshot that begins after this call. It
-// returns the counts that are not in the snapshot.
+// pending returns a function that returns the counts which a snapshot lacks. The snapshot must begin after the call of
+// pending.
 func (t *accessCounters) pending() func(*store.Conn) (store.RecallCounts, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -170,14 +170,15 @@ func (in *importing) refuse(where string, count *store.ImportCount, err error) e
 	return nil
 }
 
-// importedSource keeps a reserved source as what an archive says, and no more: anybody may have written it.
+// importedSource replaces a reserved source. It marks the source as imported, because anybody may have written the
+// archive.
 func importedSource(source string) string {
 	for _, reserved := range []string{"operator", "verified"} {
 		if strings.Contains(strings.ToLower(source), reserved) {
 			return "imported/" + reserved
 		}
 	}
-	// A spelling with characters in between.
+	// The reserved source was spelt with other characters in between.
 	return "imported"
 }
 

@@ -201,7 +201,7 @@ func openNode(ctx context.Context, o Options, open OpenDatabase) (*Node, error) 
 	return n, nil
 }
 
-// recogniseLimit is how long the start of a node waits to note where its file is.
+// recogniseLimit bounds the time that the start of a node waits until the place of its file is noted.
 const recogniseLimit = 2 * time.Second
 
 // recognise gives a copied file an id of its own. A node starts without it: on a full disk, say.

@@ -52,8 +52,8 @@ func (n *Node) places(c *store.Conn, r *robotmem.PlacesRequest, res *admin.Place
 	return err
 }
 
-// placePoints returns so many of the points, evenly spaced in their order, with the fields
-// of their memories.
+// placePoints returns as many of the points as asked for, evenly spaced in their order, with the fields of their
+// memories.
 func (n *Node) placePoints(c *store.Conn, points []index.Point, many int) ([]admin.PlacePoint, error) {
 	out := make([]admin.PlacePoint, 0, many)
 	for i := range many {

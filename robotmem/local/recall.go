@@ -122,8 +122,8 @@ func (n *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 	return res, nil
 }
 
-// withWords runs f once the posting lists are loaded, if it needs them, or with the reason that
-// they are missing; and again if it finds that a repair has dropped them since.
+// withWords runs f after the posting lists are loaded, if they are needed. If they are missing, f gets the reason. If f
+// finds that a repair has dropped the lists meanwhile, withWords starts again.
 func (n *Node) withWords(ctx context.Context, needed bool, f func(missing error) error) (err error) {
 	for err = index.ErrPostingsDropped; errors.Is(err, index.ErrPostingsDropped); {
 		var missing error

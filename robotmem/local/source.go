@@ -230,8 +230,8 @@ func unfinished(typing *text.Unfinished, index *lexical.Index, collection string
 	return u
 }
 
-// builtinPairs are the cosines of two texts of one robot by the model in the program, on nine deployments: they
-// stand for those of a memory of which too few are known.
+// builtinPairs are the cosines of two texts of one robot by the built-in model, measured on nine deployments. They are
+// used while too few cosines of a memory are known.
 var builtinPairs = vector.Scale{Mean: 0.83, Spread: 0.025, Of: recall.LeastPairs}
 
 // Vectors implements recall.Source.
@@ -271,7 +271,7 @@ func (s *source) Full(q *recall.Query, words recall.Words) (score float64) {
 // Holds implements recall.Source.
 func (s *source) Holds(_ context.Context, q *recall.Query, in recall.Set, term string) (bool, error) {
 	if s.words == nil {
-		// Unknown is said only if it is known.
+		// Without the index nobody knows whether the word is unknown.
 		return true, nil
 	}
 	stem := text.Stem(term)
