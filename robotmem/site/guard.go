@@ -17,9 +17,9 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// Guard is the memory of all tenants of a site: each call is for the tenant of its caller, within
-// what the caller may do and the quotas of the tenant. What is in a collection that the caller has
-// not is NotFound to it, and a request for such a collection Forbidden.
+// Guard is the memory of all tenants of a site. Each call is for the tenant of its caller. The rights of the caller and
+// the quotas of the tenant limit it. A memory in a collection without a right is NotFound, and a request that names
+// such a collection is Forbidden.
 type Guard struct {
 	site     *Site
 	nodes    nodes
@@ -114,7 +114,7 @@ func (g *Guard) Robots(ctx context.Context, memories, bytes int64) (*local.Node,
 	return a.node, leave, nil
 }
 
-// rights says what the token may do, for a refusal.
+// rights describes the rights of the token, for a refusal.
 func (a *access) rights() string {
 	of := "for reading"
 	if a.Role == robotmem.RoleRobot {
@@ -131,7 +131,7 @@ func (a *access) forbidden(field, format string, args ...any) error {
 	return robotmem.Errorf(robotmem.Forbidden, field, "%s; %s", fmt.Sprintf(format, args...), a.rights())
 }
 
-// limited reports whether the caller has not everything of the tenant.
+// limited reports whether the caller has less than all rights in the tenant.
 func (a *access) limited() bool {
 	return a.Role == robotmem.RoleRobot || a.Collections != robotmem.AllCollections
 }
@@ -173,8 +173,8 @@ func serve[In, Out any](ctx context.Context, g *Guard, op string, r *In, run fun
 	return res, err
 }
 
-// tenantWide are the operations whose requests name nothing, and that have their own way to respect
-// the collections.
+// tenantWide lists the operations whose requests name no collection, memory or session. They leave out themselves what
+// the caller may not see.
 var tenantWide = map[string]bool{"stats": true, "collections": true, "changes": true}
 
 // check narrows a request to what the caller has, and refuses what it has not.
@@ -351,8 +351,8 @@ func (a *access) mayWrite(collection *string) error {
 	return nil
 }
 
-// checkMemory fails with NotFound if the memory is in a collection that the caller has not, and with
-// Forbidden if the caller is to own it and does not.
+// checkMemory fails with NotFound if the caller has no right to the collection of the memory. With own it fails with
+// Forbidden if the memory is another robot's.
 func (a *access) checkMemory(ctx context.Context, field string, id int64, own bool) error {
 	m, err := a.node.Get(ctx, &robotmem.MemoryRequest{MemoryID: id})
 	switch {

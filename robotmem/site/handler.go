@@ -24,8 +24,8 @@ const (
 // stores: memories, and bytes of payloads. leave is called after its use.
 type Memories func(ctx context.Context, memories, bytes int64) (n *local.Node, leave func(), err error)
 
-// Handler serves the robots of a site below /api/fleet/. It returns what it has not answered: an error
-// that web has to answer.
+// Handler serves the robots of a site below /api/fleet/. The returned error has not been answered: the caller has to
+// write it.
 func Handler(node Memories) func(http.ResponseWriter, *http.Request) error {
 	calls := map[string]func(http.ResponseWriter, *http.Request) (any, error){
 		"hello": decoded(node, 0, AnswerHello),

@@ -10,7 +10,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// idleLife is how long the memory of a tenant stays open after its last call.
+// idleLife is the time from the last call of a tenant to the closing of its memory.
 const idleLife = 10 * time.Minute
 
 // nodes are the open memories of tenants.

@@ -48,9 +48,8 @@ func (s *Site) Rate(ctx context.Context, tenant string) (float64, error) {
 	return *l.RequestsPerSecond, nil
 }
 
-// usage is what a tenant holds, as of the last count and with what this node admitted since. Writes
-// through other nodes are not seen before the next count, so that the nodes of a site together may
-// exceed a quota by what they store in between.
+// usage counts what a tenant holds: the last count plus what this node has admitted since. Writes through other nodes
+// are not seen before the next count, so the nodes of a site together may exceed a quota by what they store in between.
 type usage struct {
 	mu              sync.Mutex // guards the fields below
 	memories, bytes int64

@@ -18,10 +18,9 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// A robot numbers its changes, and a site remembers for each memory what the robot said of it last
-// and what it was here after that. These two are a version vector of robot and site: a change of
-// the robot replaces the state here if the site has not changed it since, and is a conflict
-// otherwise. No clock is compared.
+// A robot numbers its changes. For each memory and robot the site stores the last state that the robot sent, and its
+// own state at that time; together they act as a version vector. A change of the robot replaces the state of the site
+// if the site has not changed it since, and is a conflict otherwise. No clock is compared.
 
 // AnswerPush stores the changes of a robot. A push that is sent twice is stored once. It fails with
 // Conflict if another memory has the name of the robot.
@@ -103,7 +102,7 @@ func requireRobot(ctx context.Context, robot string) error {
 	return nil
 }
 
-// requireCollection fails if the caller has not the collection.
+// requireCollection fails if the caller has no right to the collection.
 func requireCollection(ctx context.Context, collection string) error {
 	if set := robotmem.CallerOf(ctx).Collections; set != "" && !robotmem.InCollections(set, collection) {
 		return robotmem.Errorf(robotmem.Forbidden, "collection", "is %q, and the token is for %s", collection, set)
@@ -111,7 +110,7 @@ func requireCollection(ctx context.Context, collection string) error {
 	return nil
 }
 
-// ownSessions are the sessions that the caller may store: in its collections, and not another robot's.
+// ownSessions returns the sessions that the caller may store. They are in its collections and not another robot's.
 func ownSessions(ctx context.Context, n *local.Node, p *fleet.PushRequest, ack *fleet.PushResponse) (own []archive.Session, err error) {
 	err = n.Store.Read(ctx, func(c *store.Conn) error {
 		for _, s := range p.Sessions {
@@ -168,7 +167,7 @@ func requireMemory(caller robotmem.Caller, robot, collection string) error {
 	return nil
 }
 
-// ownLinks are the links between what the caller may change.
+// ownLinks returns the links between memories and sessions that the caller may change.
 func ownLinks(ctx context.Context, n *local.Node, p *fleet.PushRequest) (own []archive.Link, err error) {
 	caller := robotmem.CallerOf(ctx)
 	if caller.Role != robotmem.RoleRobot {
@@ -418,7 +417,8 @@ func (a *arrival) Stored(tx *store.Tx, r *store.ImportRecord, id int64, v store.
 	said := fleet.StateOf(r.Memory)
 	ours := said
 	if v == store.ImportKeep || v == store.ImportSame {
-		// What the site has is not what the robot says: its next change is compared with that.
+		// The site keeps its own state, so the next change of the robot is compared with that state and not with the
+		// one that it has sent now.
 		_, err := tx.One(store.LastArrival, []any{r.UID, a.push.Replica}, func(s store.Row) { ours = s.ColumnBlob(2, nil) })
 		if err != nil {
 			return err
@@ -513,7 +513,7 @@ func AnswerPull(ctx context.Context, n *local.Node, p *fleet.PullRequest) (*flee
 	return out, nil
 }
 
-// viewOf is a memory as filters see it.
+// viewOf returns the fields of a memory that filters read.
 func viewOf(m *archive.Memory) *filter.View {
 	return &filter.View{Memory: &robotmem.Memory{
 		Context: robotmem.ParseObject(string(m.Context)), Category: m.Category, PerceptionType: m.PerceptionType, SessionID: m.Session,
