@@ -34,7 +34,8 @@ const (
 	siteFailed  = "fleet: %s; this memory alone has answered"
 )
 
-// askSite calls f with the time that the site has, unless it is left alone after failures.
+// askSite calls f with the share of the deadline that the site gets. After several failures it fails at once for
+// retryPause.
 func askSite[Response any](j *Joined, ctx context.Context, deadlineMS int, f func(context.Context) (*Response, error)) (*Response, error) {
 	limit := siteTime
 	if deadlineMS > 0 {

@@ -64,7 +64,7 @@ type HelloRequest struct {
 	Replace bool   `json:"replace,omitempty"` // this memory takes the place of another of that name
 }
 
-// HelloResponse says how much of the memory of a robot has arrived.
+// HelloResponse holds the number of the last change that has arrived.
 type HelloResponse struct {
 	Upto int64 `json:"upto"` // the last change of the replica that has arrived, 0 of an unknown one
 }

@@ -137,7 +137,7 @@ type Replicator struct {
 	status Status
 }
 
-// Status is what a replicator has done.
+// Status counts what a replicator has done and what waits.
 type Status struct {
 	Site      string     `json:"site"`
 	Robot     string     `json:"robot"`
@@ -157,7 +157,7 @@ func NewReplicator(n *local.Node, p Peer, client *http.Client, log *slog.Logger)
 	return &Replicator{node: n, Peer: p, http: outgoing.Client(client), log: cmp.Or(log, slog.New(slog.DiscardHandler)), status: Status{Site: p.URL, Robot: p.Robot}}
 }
 
-// Run replicates until ctx ends. Of several processes with the memory one does.
+// Run replicates until ctx ends. If several processes have the memory open, one of them replicates.
 func (r *Replicator) Run(ctx context.Context) {
 	pause := firstPause
 	greeted, pulled := false, time.Time{}
