@@ -32,7 +32,7 @@ const (
 	enoughOfTask          = 10
 )
 
-// Source is what the attempts of a question are collected from.
+// Source has the indexes and settings that the attempts are collected with.
 type Source struct {
 	Index    *index.Index
 	Outcomes []string // the context paths that may state an outcome
@@ -175,7 +175,7 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 	return nil
 }
 
-// scoreOf is what an outcome counts as.
+// scoreOf maps an outcome to a score.
 var scoreOf = map[string]float64{robotmem.OutcomeSuccess: 1, robotmem.OutcomePartial: 0.5, robotmem.OutcomeFailure: 0}
 
 // dropWithoutParameters removes the memories that state no parameter, if others do: an outcome

@@ -179,7 +179,7 @@ func (q *advice) parametersFirst(parameters int) int {
 	return len(first)
 }
 
-// states are what is given, in the units of the columns.
+// states returns the given states in the units of the columns.
 func (q *advice) states() (out []advise.State) {
 	for i := range q.columns {
 		c := &q.columns[i]
