@@ -12,7 +12,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// Faded counts the active memories of a collection whose confidence is lower now.
+// Faded counts the active memories of a collection whose confidence is below a limit now.
 func (r *Columns) Faded(collection string, below float64, now time.Time) int64 {
 	sure := r.Admit(Selection{Scope: Scope{Collection: collection, MinConfidence: below}, Now: now})
 	return r.Active(collection) - int64(sure.Count())

@@ -21,7 +21,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
-// valueKind says what a value of a context is, in the order of the answers.
+// valueKind is the JSON type of a value. The constants are in the order of the answers.
 type valueKind uint8
 
 const (

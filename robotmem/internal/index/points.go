@@ -295,7 +295,7 @@ type grid struct {
 	cells      float64 // along a side, at most
 }
 
-// NewGrid covers the box of a request; where that is open, the points.
+// NewGrid covers the box of a request. On a side where the box is open it covers the points.
 func NewGrid(r *robotmem.PlacesRequest, points []Point) grid {
 	low, high := [2]float64{points[0].X, points[0].Y}, [2]float64{points[0].X, points[0].Y}
 	for _, p := range points {

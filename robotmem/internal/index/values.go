@@ -10,8 +10,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
-// Values are what some memories have at one context path. Quantities are numbers in the
-// most common unit of the path, and a number without a unit is taken in it.
+// Values holds the values of some memories at one context path. Quantities are numbers in the most common unit of the
+// path, and a number without a unit is taken in it.
 type Values struct {
 	Path   string
 	Unit   string // "" if there are no quantities
