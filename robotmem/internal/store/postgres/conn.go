@@ -18,8 +18,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// conn runs the statements of a store in one transaction. A statement whose answer nobody needs
-// waits, and is sent with the next that has one: a round trip takes longer than most statements.
+// conn runs the statements of a store in one transaction. A statement without an answer is queued and sent with the
+// next one that has an answer, because a round trip takes longer than most statements.
 type conn struct {
 	*pgx.Conn
 	prepared map[store.Query]*statement // of the connection
@@ -58,8 +58,8 @@ type statement struct {
 	formats []int16 // of its columns: bytes as bytes, everything else as text
 }
 
-// within returns a context that ends after a time, or with the deadline of ctx. What has begun by then is
-// mostly done in the grace.
+// within returns a context that ends after a time, or with the deadline of ctx. The grace lets most statements end that
+// have begun by then.
 func within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	end := time.Now().Add(d)
 	if at, ok := ctx.Deadline(); ok && at.Add(store.UndecidedGrace).Before(end) {
@@ -194,7 +194,7 @@ func (c *conn) askOnce(q store.Query) error {
 		asked = onceAsked
 	}
 
-	// Before any of them waits: preparing a statement sends those that wait.
+	// All are prepared first, because preparing a statement sends those that wait.
 	for _, q := range asked {
 		if _, err := c.statement(q); err != nil {
 			return err
@@ -220,7 +220,7 @@ func (c *conn) askOnce(q store.Query) error {
 	return err
 }
 
-// answer is what a statement answered.
+// answer holds the rows of a statement.
 type answer struct {
 	fields []pgconn.FieldDescription
 	rows   [][][]byte
@@ -308,7 +308,7 @@ func (c *conn) add(st *statement, args []any) error {
 	for _, v := range c.params.ParamValues {
 		c.bytes += len(v)
 	}
-	// One that returns no rows changes some.
+	// A statement that returns no rows may have changed some.
 	c.wrote = c.wrote || len(st.Fields) == 0
 
 	return nil

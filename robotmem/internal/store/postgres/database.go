@@ -65,13 +65,13 @@ func newDatabase(pool *pgxpool.Pool, tenant int64, payloads string, patience tim
 	return d
 }
 
-// forgetWriters deletes the numbers of writers that have ended. One that has not writes its number again.
+// forgetWriters deletes the numbers of writers that have ended. A writer that is still active writes its number again.
 const forgetWriters = `DELETE FROM robotmem.commits WHERE writer IN
 	(SELECT writer FROM robotmem.commits WHERE at < now() - interval '1 day' FOR UPDATE SKIP LOCKED); `
 
-// plans are what a connection keeps of its statements. The server plans a statement once, by the sizes
-// that its tables have then: for an empty table every index is as good as the right one. So plans are
-// made again when the connection is twice as old as it was then.
+// plans caches the prepared statements of a connection. The server plans a statement once, by the sizes that its tables
+// have then: for an empty table every index is as good as the right one. So plans are made again when the connection is
+// twice as old as it was then.
 type plans struct {
 	prepared map[store.Query]*statement
 	since    time.Time     // when the connection was opened
