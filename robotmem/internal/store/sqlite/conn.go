@@ -100,7 +100,7 @@ func openDriver(uri string) (*sqlite3.Conn, error) {
 }
 
 func (c *Conn) setUp(ctx context.Context, o ConnOptions) error {
-	// Before anything reads the file.
+	// Both settings must precede the first read of the file.
 	if o.Exclusive {
 		if _, err := c.Config(sqlite3.DBCONFIG_NO_CKPT_ON_CLOSE, true); err != nil {
 			return err
@@ -140,7 +140,7 @@ func (c *Conn) setUp(ctx context.Context, o ConnOptions) error {
 // Close closes the connection and its statements.
 func (c *Conn) Close() error {
 	for _, s := range c.stmts {
-		// Reports the error of its last run, which was handled.
+		// Close reports the error of the last run, which was handled.
 		_ = s.Close()
 	}
 	return c.Conn.Close()
@@ -281,8 +281,7 @@ func (c *Conn) Texts(sql string, args ...any) (out []string, err error) {
 	return out, err
 }
 
-// pagesWritten is how many pages the connection has written to the log, or tried
-// to, since the last call.
+// pagesWritten returns the pages that the connection has written to the log, or tried to, since the last call.
 func (c *Conn) pagesWritten() int64 {
 	n, _, _ := c.Status(sqlite3.DBSTATUS_CACHE_WRITE, true) // 0 if it fails
 	return n

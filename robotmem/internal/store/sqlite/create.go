@@ -64,7 +64,7 @@ func makeFile(ctx context.Context, d disk.Disk, path string, o ConnOptions) erro
 		}
 	}
 
-	// Also if another process was faster.
+	// The name is synced also if another process has created the file.
 	return d.SyncFolder(filepath.Dir(path))
 }
 
@@ -94,7 +94,7 @@ func usable(path string) error {
 // SQLite would delete or apply to the new file, or payloads lie beside it. It fails for
 // any file of no bytes unless o.Create begins a memory in it.
 func refuseEmptied(place files.Memory, o *Options) error {
-	// Looked for before the file, which another process may be creating.
+	// The log and the payloads are looked for before the file, which another process may be creating.
 	found := ""
 	if info, err := os.Stat(place.Log()); err == nil && info.Size() > 0 {
 		found = "its log lies"

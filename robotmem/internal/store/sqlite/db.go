@@ -92,7 +92,7 @@ func OpenDB(ctx context.Context, path string, o Options) (*DB, error) {
 	return db, nil
 }
 
-// readers is how many connections read.
+// readers returns the number of reading connections.
 func (m Memory) readers() int { return max(2, min(int(m.Part(maxReaders)), runtime.NumCPU())) }
 
 func (db *DB) readerCacheKiB() int { return int(db.o.Memory.Part(ReaderCacheKiB)) }
@@ -169,7 +169,7 @@ func (db *DB) firstReader(c *Conn) {
 // not ours changes. A file that OpenWriter will migrate has no other user until leave: a program of
 // the older version would continue to write older rows, which the newer one calls damaged.
 func (db *DB) enterToWrite(ctx context.Context) (leave func(), err error) {
-	// Those who find an older file at once keep each other out while they look, so the pauses grow.
+	// Processes that find an older file at the same time keep each other out while they check it, so the pauses grow.
 	for deadline, pause := time.Now().Add(db.o.BusyTimeout), openRetry; ; pause = min(2*pause, time.Second) {
 		if leave, err = enter(ctx, db.path, time.Until(deadline)); err != nil {
 			return nil, err
@@ -190,7 +190,7 @@ func (db *DB) enterToWrite(ctx context.Context) (leave func(), err error) {
 		}
 		err = KeepOut(f, db.path, nil)
 		if err == nil || errors.Is(err, errors.ErrUnsupported) {
-			// For SQLite; the lock of enterRange stays.
+			// SQLite needs this range. The lock of enterRange stays.
 			unlockPart(f, sharedRange)
 			return func() { _ = f.Close() }, nil
 		}

@@ -63,7 +63,7 @@ func (db *DB) InPlace() error {
 	o := &db.open
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	// It is made when it is first needed.
+	// The folder may be created after the file was opened.
 	if o.folder == nil {
 		path := db.files.Payloads()
 		if f, err := os.Open(path); err == nil {

@@ -26,7 +26,7 @@ var (
 	wholeRange  = lockRange{0, 1}            // of a file that is only a lock
 )
 
-// lockRange is what is locked of a file, in bytes. The file need not be that long.
+// lockRange is a locked range of a file, in bytes. The file need not be that long.
 type lockRange struct{ start, length int64 }
 
 // ErrLocked says that another process holds a lock.
@@ -52,7 +52,7 @@ func enter(ctx context.Context, path string, wait time.Duration) (leave func(), 
 		if err == nil {
 			err = logThere(path)
 		}
-		// Where locks do not work SQLite says so.
+		// If locks do not work here, SQLite reports it.
 		if !errors.Is(err, ErrLocked) && !errors.Is(err, errLogGone) {
 			return func() { _ = f.Close() }, nil
 		}

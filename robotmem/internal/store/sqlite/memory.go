@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// Memory is how many bytes of memory a node may keep: its indexes, the caches, the page
-// caches of SQLite and the bodies of requests. 0 bounds nothing.
+// Memory bounds the bytes of memory that a node keeps: its indexes, the caches, the page caches of SQLite and the
+// bodies of requests. 0 bounds nothing.
 type Memory int64
 
 const (
@@ -82,7 +82,7 @@ func AddressSpace() (limit, need int64) {
 	return addressLimit(), has + heapSpace + reservedConns*leastConnMemory
 }
 
-// reserved is how much address space a connection reserves.
+// reserved returns the address space that a connection reserves.
 var reserved = sync.OnceValue(func() int64 {
 	limit, need := AddressSpace()
 	if limit == 0 {

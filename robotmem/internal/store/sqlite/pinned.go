@@ -36,7 +36,7 @@ type PinnedLog struct {
 // going on for half a second, or the disk has no space for the pages.
 func (db *DB) Pinned(ctx context.Context) (*PinnedLog, error) {
 	if db.readOnly != "" {
-		// It must not write to the file.
+		// A read-only node must not write to the file.
 		return nil, nil
 	}
 
@@ -67,7 +67,7 @@ func (db *DB) Pinned(ctx context.Context) (*PinnedLog, error) {
 		case err == nil && all == done:
 			return nil, nil
 		case now[0] != before[0]:
-			// It goes on, or another process has begun the log anew.
+			// The checkpoint makes progress, or another process has begun the log anew.
 			started, before = time.Now(), now
 		case time.Since(started) >= pinnedTime:
 			return &PinnedLog{Bytes: int64(now[1]) * frameBytes, Holders: holders(db.files.LogIndex())}, nil

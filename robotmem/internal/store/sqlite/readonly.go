@@ -24,7 +24,7 @@ import (
 // AskedReadOnly is the reason of a file that Options.ReadOnly serves.
 const AskedReadOnly = "as was asked"
 
-// ReadOnly is why nothing is written, "" if the file is writable.
+// ReadOnly returns the reason why nothing is written, "" if the file is writable.
 func (db *DB) ReadOnly() string { return db.readOnly }
 
 // Writable fails when the file is served read-only or is not in place.
@@ -35,8 +35,7 @@ func (db *DB) Writable() error {
 	return robotmem.Errorf(robotmem.Unavailable, "", "the memory is served read-only (%s); nothing was stored; recall goes on", db.readOnly)
 }
 
-// cannotWrite says why a file that is there cannot be opened for writing, "" if
-// it can or is not there.
+// cannotWrite returns the reason why an existing file cannot be opened for writing, "" without one.
 func cannotWrite(path string) string {
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
 		return ""
@@ -49,8 +48,7 @@ func cannotWrite(path string) string {
 	return ""
 }
 
-// folderRefuses says why a file that can be written cannot be served for writing: no
-// log can be made in its folder.
+// folderRefuses returns the reason why a writable file cannot be served for writing: its folder takes no log.
 func folderRefuses(path string, err error) string {
 	if info, serr := os.Stat(path); serr != nil || info.Size() == 0 || errors.Is(err, sqlite3.READONLY_ROLLBACK) {
 		return ""

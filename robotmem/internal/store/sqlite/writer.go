@@ -17,8 +17,7 @@ import (
 // While another process has the file's lock the jobs wait together, each until its
 // own time limit, and new ones join them.
 
-// Group is what the layer above does around the jobs that share a commit. The writer
-// calls its methods.
+// Group holds the hooks of the layer above around the jobs that share a commit. The writer calls its methods.
 type Group interface {
 	// Begin is called once the transaction has begun.
 	Begin(*Conn) error
@@ -225,7 +224,7 @@ func (db *DB) tryCommit(group []*job) (results []error, err error) {
 			_ = c.Exec("PRAGMA wal_checkpoint(PASSIVE)") // Close tries again
 		}
 	}()
-	// Before a job removes files of payloads.
+	// A job may remove payload files. That must not happen beside another file.
 	if err := db.InPlace(); err != nil {
 		return nil, err
 	}
@@ -250,7 +249,7 @@ func (db *DB) tryCommit(group []*job) (results []error, err error) {
 	}
 
 	before := time.Now()
-	// Prepared once, as BEGIN is.
+	// Query keeps the statement prepared, as it does for BEGIN.
 	if err := c.Query("COMMIT", nil, nil); err != nil {
 		return nil, err
 	}
