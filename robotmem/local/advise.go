@@ -18,6 +18,7 @@ func (n *Node) Advise(ctx context.Context, req *robotmem.AdviseRequest) (res *ro
 	}
 
 	err = n.withWords(ctx, req.Query+req.Task != "", func(missing error) error {
+		// Attempts are found by their words, so there is no answer without the posting lists.
 		if missing != nil {
 			return missing
 		}

@@ -120,6 +120,8 @@ func (n *Node) groupColumn(c *store.Conn, path string, rows []store.TimedID) ([]
 
 		for i, code := range values[0].Of {
 			out[i] = values[0].Values[code]
+
+			// The numbers are in the usual unit of the path, which the group must show.
 			if x, ok := out[i].(float64); ok && values[0].Unit != "" {
 				out[i] = fmt.Sprint(x, " ", values[0].Unit)
 			}

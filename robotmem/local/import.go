@@ -328,6 +328,7 @@ func (in *importing) sessions(ctx context.Context, sessions []archive.Session) e
 
 	return in.apply(ctx, func(c *store.Conn, tx *store.Tx, r *store.ImportReport) error {
 		for _, s := range good {
+			// The session is compared within the transaction, because another process may have changed it since.
 			v, known, err := c.DecideSession(s)
 			r.Sessions.Count(v)
 			if err == nil && tx != nil {

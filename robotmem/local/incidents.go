@@ -37,6 +37,8 @@ func (n *Node) Incidents(ctx context.Context, req *admin.IncidentsRequest) (*adm
 		}
 
 		res.Page, res.Limit, res.Degraded = r.Page, r.Limit, degraded
+
+		// The names are collected before the selection, so that a caller can choose another robot or task.
 		res.Robots = namesOf(all, func(i *admin.Incident) string { return i.Robot })
 		res.Tasks = namesOf(all, func(i *admin.Incident) string { return i.Task })
 		all = slices.DeleteFunc(all, func(i admin.Incident) bool { return !selects(r, &i) })
@@ -50,6 +52,8 @@ func (n *Node) Incidents(ctx context.Context, req *admin.IncidentsRequest) (*adm
 		from := min((r.Page-1)*r.Limit, len(all))
 
 		res.Incidents = append([]admin.Incident{}, all[from:min(from+r.Limit, len(all))]...)
+
+		// Each incident takes a query, so only those of the page are completed.
 		for i := range res.Incidents {
 			if err := c.ShownBy(&res.Incidents[i]); err != nil {
 				return err
@@ -285,6 +289,8 @@ func groupsOf(all []admin.Incident) []admin.IncidentGroup {
 			g = &admin.IncidentGroup{Group: i.Group, Collection: i.Collection, Task: i.Task, Said: i.Said, LastAt: i.At}
 			by[i.Group] = g
 		}
+
+		// The newest come first, so the last one seen is the first that happened.
 		g.Count, g.FirstAt = g.Count+1, i.At
 		if i.Resolved == nil {
 			g.Open++

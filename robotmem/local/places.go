@@ -20,6 +20,7 @@ func (n *Node) places(c *store.Conn, r *robotmem.PlacesRequest, res *admin.Place
 		return robotmem.Errorf(robotmem.Invalid, "max", "must not lie below min in x or y")
 	}
 
+	// An unknown session is an error and not an empty map.
 	if r.SessionID != "" {
 		if _, err := c.Session(r.SessionID); err != nil {
 			return err
@@ -41,6 +42,8 @@ func (n *Node) places(c *store.Conn, r *robotmem.PlacesRequest, res *admin.Place
 	}
 
 	res.Total = len(points)
+
+	// The cells count all points, because the list below may be a sample.
 	if r.Grid > 0 && len(points) > 0 {
 		g := index.NewGrid(r, points)
 		res.Cell, res.Cells = g.Side, g.Count(points, &n.index.Columns)

@@ -169,6 +169,8 @@ func (n *Node) answerQuery(ctx context.Context, q *recall.Query) (*robotmem.Reca
 	if err != nil {
 		return nil, err
 	}
+
+	// A single candidate has no other order.
 	if s.rerank != nil && len(s.rerank.Candidates) > 1 {
 		res = n.rerankAnswer(ctx, q, s.rerank, res, time.Since(searching), search)
 	}

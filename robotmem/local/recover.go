@@ -126,6 +126,8 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to files.
 	if err := finishRecovered(ctx, from, to, o, r.Report); err != nil {
 		return nil, err
 	}
+
+	// The file must be on the disk before exchange renames it.
 	if err := errors.Join(disk.SyncPath(to.DB()), disk.SyncPath(to.Folder())); err != nil {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the new file could not be synced (%s)", robotmem.Reason(err))
 	}

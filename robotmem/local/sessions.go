@@ -236,6 +236,7 @@ func (n *Node) relatedMemories(ctx context.Context, s *store.SessionRow, res *ro
 		return nil
 	}
 
+	// The words come from memories: a date among them is not a time to search in.
 	found, err := n.recall(ctx, &robotmem.RecallRequest{
 		Query: words, Collection: s.Collection, N: relatedLength, Diversity: proactiveDiversity, ParseTime: new(false),
 		ContextFilter: robotmem.Object{"session_id": map[string]any{"$ne": s.SessionID}},

@@ -198,6 +198,8 @@ func partsOf(index *lexical.Index, collection, stem string) (parts []string) {
 			if !linked || len(head) < partLeast {
 				continue
 			}
+
+			// The product prefers two frequent parts to a very frequent and a rare one.
 			if n := index.DocumentFrequency(collection, head); n*tail > best {
 				best, parts = n*tail, []string{head, stem[i:]}
 			}
@@ -430,6 +432,8 @@ func (s *source) Likeness(ctx context.Context, q *recall.Query, in recall.Set, l
 	if want == nil {
 		return s.likeText(ctx, q.Like.MemoryID, in, limit)
 	}
+
+	// A repair by another process may have dropped the features.
 	if err := s.maintenance.NoticeDropped(s.c); err != nil {
 		return found, err
 	}
@@ -439,6 +443,8 @@ func (s *source) Likeness(ctx context.Context, q *recall.Query, in recall.Set, l
 			found.Items = recall.KeepSmallest(found.Items, recall.Ranked{ID: id, Value: perception.Distance(want.Kind, want.Vector, vector)}, limit)
 		}
 	})
+
+	// Counting the backlog scans all perceptions, so it is done only if some may wait.
 	if err != nil || !s.maintenance.Behind.Load() {
 		return found, err
 	}
@@ -686,6 +692,7 @@ func (s *source) excluding(q *recall.Query, passed int, note func(string, ...any
 		{what: "tags " + strings.Join(q.Tags, " "), tags: q.Tags},
 		{what: "context_filter", filter: q.Filter},
 	} {
+		// Each condition is tried alone, so that the hint names the one to change.
 		one.Collection, one.Now = q.Collection, q.Now
 		set, err := s.index.Admit(s.c, one.Selection)
 		if err == nil {

@@ -155,6 +155,7 @@ func (n *Node) workers(s *admin.StatsResponse) []admin.Worker {
 		retention = worker("retention", workerOff, "no_budget", "no budget: payloads stay until the disk is full")
 	}
 
+	// A pause stops these three only.
 	all := []admin.Worker{vectors, likeness, retention}
 	for i := range all {
 		if n.maintenance.Paused.On() && all[i].Status != workerOff {
