@@ -278,7 +278,7 @@ func (b *briefing) write(res *robotmem.StartSessionResponse, parts []briefPart) 
 		all = append(all, p.memories...)
 	}
 
-	// Dates without the time of day.
+	// The lines show dates without the time of day.
 	w := recall.NewWriter(all, time.Time{})
 	groups := map[int64]alike{}
 

@@ -117,7 +117,7 @@ func (e *exporting) records(ctx context.Context, sink archive.Sink, verify bool)
 
 	// A second pass counts again from 0.
 	e.report.Damaged, e.report.Lost, e.report.Evicted = nil, 0, 0
-	// Payloads that a memory before names.
+	// named holds the payloads that an earlier memory names.
 	named := map[string]bool{}
 	err := e.c.EachArchived(e.o.Collection, e.o.Session, func(a *store.Archived) (err error) {
 		progress.Of(ctx).Add(1)

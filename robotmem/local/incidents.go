@@ -213,7 +213,7 @@ func group(all []admin.Incident) {
 		if g == nil {
 			h := fnv.New64a()
 			if fmt.Fprintf(h, "%q%q", task, words); len(words)+len(i.Task) == 0 {
-				// Nothing says that it is the same.
+				// Without words and a task nothing shows that two incidents are the same.
 				fmt.Fprint(h, i.SessionID, i.MemoryID)
 			}
 			g = &known{key: fmt.Sprintf("%016x", h.Sum64()), words: words, first: i.At}

@@ -120,7 +120,7 @@ func (n *Node) OpenData(ctx context.Context, req *robotmem.MemoryRequest) (*robo
 		}
 		err = n.Store.Read(ctx, find)
 		if errors.Is(err, robotmem.Corrupt) {
-			// An eviction may have removed it after the snapshot.
+			// An eviction may have removed the payload after the snapshot began.
 			err = n.Store.Read(ctx, find)
 		}
 

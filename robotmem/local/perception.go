@@ -107,7 +107,7 @@ func (n *Node) describePerception(r *robotmem.SavePerceptionRequest) (*record.Re
 		rec.ObservedAt = *r.ObservedAt
 	}
 
-	// The payload joins the call when it has been read.
+	// The hash of the payload is added to the call when it has been read.
 	named := *r
 	named.RequestID, named.Data, named.DataBase64 = "", "", nil
 	if rec.Call, err = record.CallOf("save_perception", r.RequestID, &named); err != nil {
