@@ -16,7 +16,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// What payloads do on a metered link.
+// Policies for payloads on a metered link.
 const (
 	MeteredWait = "wait"
 	MeteredSend = "send"

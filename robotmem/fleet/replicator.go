@@ -184,7 +184,7 @@ func (r *Replicator) Run(ctx context.Context) {
 		})
 		wait := pullInterval
 		if more {
-			// What was stored meanwhile goes first.
+			// The next round pushes what was stored meanwhile before it sends another payload.
 			wait = 0
 		}
 		if err != nil && ctx.Err() == nil {
