@@ -106,6 +106,8 @@ func (s *Site) CreateToken(ctx context.Context, tenant string, t TokenSpec) (sec
 	random := make([]byte, secretBytes)
 	_, _ = rand.Read(random) // never fails
 	secret = secretPrefix + base64.RawURLEncoding.EncodeToString(random)
+
+	// The table holds the hash only, so a copy of the database contains no secret.
 	hash := sha256.Sum256([]byte(secret))
 
 	err = s.server.InsertToken(ctx, tenant, postgres.Token{

@@ -237,6 +237,7 @@ func fieldsOf(r any) (f fields) {
 		case "SessionID":
 			f.session = at.String()
 		case "Context":
+			// A context names no collection, so it does not make the request scoped.
 			f.context = at.Addr().Interface().(*robotmem.Object)
 			continue
 		default:
