@@ -387,6 +387,7 @@ func (q *advice) weighWords(query string) error {
 		return index.ErrPostingsDropped
 	}
 
+	// maxQueryTerms keeps the words within 64 bits.
 	has := make([]uint64, len(q.attempts)) // a bit for each word
 	for k, stem := range stems {
 		texts := words.Having(q.Collection, stem)
@@ -400,6 +401,7 @@ func (q *advice) weighWords(query string) error {
 	}
 
 	for _, v := range q.columns {
+		// The words of a value are looked up once, not for each attempt that has it.
 		named := make([]uint64, len(v.Values))
 		for code, value := range v.Values {
 			name, _ := value.(string)

@@ -127,6 +127,7 @@ func settingsOf(members []int64, columns []index.Values, at map[int64]int) (stat
 
 		for k := range columns {
 			if code := columns[k].Of[at[id]]; columns[k].Values[code] != nil {
+				// Equal values of a column have one code, so codes are compared.
 				key.WriteString(strconv.Itoa(k) + "=" + strconv.Itoa(int(code)) + " ")
 			}
 		}
