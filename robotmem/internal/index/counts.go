@@ -48,6 +48,8 @@ func Collections(c *store.Conn, r *Columns) ([]admin.CollectionCount, error) {
 		}
 		counts[text(row.Collection)] = n
 	})
+
+	// A collection may have episodes and no memory yet.
 	err := c.Query(store.SessionsByCollection, nil, func(s store.Row) error {
 		n := counts[s.ColumnText(0)]
 		n.Sessions = s.ColumnInt64(1)

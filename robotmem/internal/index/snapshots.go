@@ -110,6 +110,8 @@ func (r *Columns) Freeze() *Columns {
 // Write writes the snapshot of frozen columns.
 func (r *Columns) Write(out io.Writer) error {
 	w, le := stream.NewWriter(out, columnsFormat), binary.LittleEndian
+
+	// The reader checks each number of a row against the values, so the values precede the rows.
 	w.Count(len(r.names.Values))
 
 	for _, name := range r.names.Values {
@@ -295,6 +297,8 @@ func (x *Index) RestoreVectors(ctx context.Context, m store.Model) error {
 			b, err = readCodes(in, m)
 			return err
 		})
+
+		// The revision combines the model with the counter of its vectors.
 		m.Seq = revision - CodesRevision(m.ID, 0)
 		if err == nil && (m.Seq < 0 || m.Seq >= 1<<codesSeqBits) {
 			err = errBadSnapshot
