@@ -48,6 +48,7 @@ var later embed.FS
 func scriptsAfter(version int) (string, error) {
 	var scripts strings.Builder
 	if version == 0 {
+		// These are the tables of version 1, which the scripts below bring up to date.
 		scripts.WriteString(schema + accessTables)
 		version = 1
 	}
