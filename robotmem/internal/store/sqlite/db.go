@@ -107,6 +107,8 @@ func (db *DB) openFile(ctx context.Context) error {
 			return err
 		}
 		err := db.openWritable(ctx)
+
+		// A folder that takes no log is noticed only when the file is opened.
 		if db.readOnly = folderRefuses(db.path, err); db.readOnly == "" {
 			return err
 		}
@@ -296,6 +298,7 @@ func (db *DB) TryRead(ctx context.Context, f func(*Conn) error) (err error) {
 	select {
 	case c := <-db.readers:
 		if c == nil {
+			// A failed opening gives the entry back, so that the pool does not shrink.
 			if c, err = db.openReader(ctx); err != nil {
 				db.readers <- nil
 				return err

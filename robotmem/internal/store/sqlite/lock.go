@@ -103,6 +103,7 @@ func KeepOut(f *os.File, path string, once func() error) error {
 		}
 	}
 
+	// SQLite holds this range while any program has the file open.
 	if unsupported == nil {
 		if err := lockPart(f, sharedRange, true); err != nil {
 			return err
