@@ -49,8 +49,6 @@ func normalizeArchived(field string, archived *json.RawMessage, limit int) (o ro
 		}
 	}
 	o, raw, err := o.Normalize(field, limit)
-
-	// An archive may be written by another program, so times are stored in the one form that sorts as text.
 	*archived = store.ArchivedObject(raw)
 
 	return o, err
@@ -97,6 +95,8 @@ func storedTimes(times ...*string) error {
 		}{at}); err != nil {
 			return err
 		}
+
+		// An archive may come from another program, so times are stored in the one form that sorts as text.
 		*t = store.FormatTime(at)
 	}
 
