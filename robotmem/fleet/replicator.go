@@ -37,6 +37,7 @@ type Peer struct {
 	Robot     string             `json:"robot"`
 	Model     string             `json:"model,omitempty"` // of this robot, as in robot.model of a context
 	Replica   string             `json:"replica"`
+	Replacing bool               `json:"replacing,omitempty"` // the replica has not yet taken the name of the one before it
 	Subscribe []Subscription     `json:"subscribe,omitempty"`
 	Limit     int                `json:"limit,omitempty"`     // facts of others that are kept; 10,000 if zero
 	Payloads  string             `json:"payloads,omitempty"`  // none, failures or all
@@ -277,8 +278,14 @@ func (r *Replicator) Status(ctx context.Context) (Status, error) {
 // so it becomes another replica, and all it has is compared again.
 func (r *Replicator) Greet(ctx context.Context, replace bool) error {
 	w := &HelloResponse{}
-	if err := r.ask(ctx, "hello", &HelloRequest{r.Peer.Replica, r.Peer.Robot, replace}, w); err != nil {
+	if err := r.ask(ctx, "hello", &HelloRequest{r.Peer.Replica, r.Peer.Robot, replace || r.Peer.Replacing}, w); err != nil {
 		return err
+	}
+	if r.Peer.Replacing {
+		r.Peer.Replacing = false
+		if err := r.Peer.Save(r.node); err != nil {
+			return err
+		}
 	}
 
 	last := int64(0)
@@ -288,16 +295,19 @@ func (r *Replicator) Greet(ctx context.Context, replace bool) error {
 	}
 
 	r.log.Warn("this memory is older than what it has sent, as after the restore of a backup: all is compared again", "changes", last, "sent", w.Upto)
-	r.Peer.Replica = uuid.NewString()
-	if err := r.Peer.Save(r.node); err != nil {
-		return err
-	}
+	// The counters come first: a new replica with the old ones would never send what they count as sent. After a
+	// crash between the two, this begins anew.
 	if err := r.Reset(ctx); err != nil {
 		return err
 	}
+	// At the site the old replica holds the name of the robot. That the new one replaces it is saved with its id, so
+	// that it is asked for again after a crash.
+	r.Peer.Replica, r.Peer.Replacing = uuid.NewString(), true
+	if err := r.Peer.Save(r.node); err != nil {
+		return err
+	}
 
-	// At the site the old replica holds the name of the robot, so the new one replaces it.
-	return r.ask(ctx, "hello", &HelloRequest{r.Peer.Replica, r.Peer.Robot, true}, w)
+	return r.Greet(ctx, true)
 }
 
 // Reset makes the next Push send everything.

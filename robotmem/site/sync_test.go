@@ -326,6 +326,29 @@ func TestARestoredMemorySendsAllAgain(t *testing.T) {
 	}
 }
 
+// A crash after the new id of a restored memory was saved, and before the site heard of it, neither stops the robot
+// nor hides from the site what the counters of the backup call sent.
+func TestARestoredMemoryGoesOnAfterACrash(t *testing.T) {
+	s := newSite(t)
+	r := newRobot(t, s, "arm", nil, local.Options{})
+	r.learns(t, "known before the backup", nil)
+	r.sync(t)
+	crashed := newRobot(t, s, "arm", func(p *fleet.Peer) { p.Replica, p.Replacing = uuid.NewString(), true }, local.Options{})
+	crashed.learns(t, "after the restore", nil)
+	crashed.sync(t)
+	if got := texts(t, s.Node); len(got) != 2 {
+		t.Errorf("got %v", got)
+	}
+	kept, err := fleet.PeerOf(crashed.Node)
+	if err != nil || kept == nil || kept.Replacing {
+		t.Errorf("the name would be taken again at each start: %+v, %v", kept, err)
+	}
+	other := newRobot(t, s, "arm", nil, local.Options{})
+	if err := other.Greet(t.Context(), false); !errors.Is(err, robotmem.Conflict) {
+		t.Errorf("another memory of the name: %v", err)
+	}
+}
+
 // Another robot gets the facts that it subscribed to, with the robot that learnt them and with less
 // confidence; what was forgotten at the site is forgotten there, and nothing goes back.
 func TestARobotKeepsACopyOfWhatOthersLearnt(t *testing.T) {
