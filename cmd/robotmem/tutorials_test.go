@@ -69,10 +69,10 @@ func TestTutorials(t *testing.T) {
 			}
 
 			// A command computes the vector of a new fact for a tenth of a second at most. On a busy machine
-			// one may be missing, and the next command answers without it: try again.
+			// one may be missing, and the next command answers without it: try again, and wait for the vectors.
 			kept, made := string(data), ""
-			for range 5 {
-				made = follow(t, kept)
+			for try := range 5 {
+				made = follow(t, kept, try > 0)
 				if steady(made) == steady(kept) {
 					return
 				}
@@ -88,8 +88,9 @@ func TestTutorials(t *testing.T) {
 	}
 }
 
-// follow does what a page says and returns the page with the output of its commands.
-func follow(t *testing.T, page string) string {
+// follow does what a page says and returns the page with the output of its commands. With patience it completes the
+// vectors after each new memory.
+func follow(t *testing.T, page string, patience bool) string {
 	t.Helper()
 
 	home := t.TempDir()
@@ -125,6 +126,13 @@ func follow(t *testing.T, page string) string {
 			printed, err := cmd.CombinedOutput()
 			if err != nil {
 				t.Logf("%s: %v", command, err)
+			}
+			if patience && strings.Contains(command, "robotmem learn") {
+				complete := exec.CommandContext(t.Context(), program, "reembed")
+				complete.Dir, complete.Env = home, env
+				if text, err := complete.CombinedOutput(); err != nil {
+					t.Logf("reembed: %v: %s", err, text)
+				}
 			}
 			out += line + strings.ReplaceAll(string(printed), home, readersHome)
 			if !strings.HasSuffix(out, "\n") {

@@ -195,7 +195,7 @@ func TestEveryCheckHasATestThatItFails(t *testing.T) {
 			var at ast.Expr
 			switch n := n.(type) {
 			case *ast.CallExpr:
-				if called := nameOfCall(n); (called == "addCheck" || called == "addFault" || called == "addDamage") && len(n.Args) > 1 {
+				if called := nameOfCall(n); (called == "addCheck" || called == "addFinding" || called == "addFault" || called == "addDamage") && len(n.Args) > 1 {
 					at = n.Args[1]
 				}
 			case *ast.ValueSpec: // const name = "…"

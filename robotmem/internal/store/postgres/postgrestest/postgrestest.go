@@ -100,7 +100,8 @@ type Server struct {
 	bin, Dir, Data string
 	Port           int
 	Cmd            *exec.Cmd
-	own            *syscall.Credential // PostgreSQL refuses to run as root
+
+	asUser, asGroup uint32 // PostgreSQL refuses to run as root; 0 for the user of the test
 }
 
 // URL returns the URL of a database.
@@ -112,7 +113,9 @@ func (p *Server) URL(database string) string {
 func (p *Server) Command(name string, args ...string) *exec.Cmd {
 	// It outlives the test that starts it.
 	cmd := exec.CommandContext(context.Background(), filepath.Join(p.bin, name), args...)
-	cmd.Dir, cmd.SysProcAttr = p.Dir, &syscall.SysProcAttr{Credential: p.own, Pdeathsig: syscall.SIGKILL}
+	cmd.Dir = p.Dir
+	runAs(cmd, p.asUser, p.asGroup)
+
 	return cmd
 }
 
@@ -126,7 +129,7 @@ func New(dir, bin string) (*Server, error) {
 		}
 		uid, _ := strconv.Atoi(u.Uid)
 		gid, _ := strconv.Atoi(u.Gid)
-		p.own = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+		p.asUser, p.asGroup = uint32(uid), uint32(gid)
 		if err := os.Chown(dir, uid, gid); err != nil {
 			return nil, err
 		}
