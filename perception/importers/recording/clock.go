@@ -44,6 +44,8 @@ func clockOf(info *Info) clock {
 		perTime  uint64 // units in a second
 		messages uint64 // fewer do not prove it
 	}{{"seconds", 1, 1}, {"milliseconds", 1e3, 2}} {
+		// A recorder may write seconds or milliseconds into a field of nanoseconds. Its times are those of a wall
+		// clock only in its own unit, and its messages are too many for a span of that few nanoseconds.
 		first, last := info.Start/unit.perTime, info.End/unit.perTime
 		if first >= firstWallClock && last < lastWallClock && info.Messages >= unit.messages &&
 			info.End-info.Start < maxGap*info.Messages && (unit.messages == 1 || info.End > info.Start) {
@@ -93,6 +95,7 @@ func (c clock) observed(v *message.Value, m *Message) (at time.Time, problem str
 		return timeOf(observed(v, m.Message)), ""
 	}
 
+	// Only wall clocks are accepted here: a header of a simulator counts from 0 and would date the message to 1970.
 	for _, other := range []struct {
 		ns   uint64
 		name string
@@ -113,6 +116,7 @@ func timeOf(ns uint64) time.Time {
 // headerStamp returns the time of the header in ns, 0 if there is none.
 func headerStamp(v *message.Value) uint64 {
 	stamp := v.At("header", "stamp")
+	// ROS 2 calls the fraction nanosec; the timestamp of Foxglove's JSON schemas calls it nsec.
 	fraction := "nanosec"
 	if stamp.Kind != message.Struct {
 		stamp, fraction = v.At("timestamp"), "nsec"

@@ -45,9 +45,9 @@ var _ Source = (*db3File)(nil)
 // readers numbers the files that SQLite reads through this program.
 var readers atomic.Int64
 
-// openDB3 opens a database whose file is open. SQLite reads it through that file, so that no name is
-// opened twice. Only if it has a write-ahead log, which may hold messages, SQLite opens both by their
-// names; path is "" if the file has none.
+// openDB3 opens a database whose file is open. SQLite reads through that file, so that the same file is read even
+// if its name is replaced meanwhile. A write-ahead log may hold messages. If there is one, SQLite opens the database
+// and its log by their names. The path is "" if the file has no name.
 func openDB3(ctx context.Context, name, path string, file *os.File, size int64, budget *segment.Budget, drop func() error) (_ Source, err error) {
 	f := &db3File{name: name, file: file, size: size, drop: drop, channels: map[int64]*Channel{}, maxRows: importers.MaxSQLiteRows(size)}
 	uri := url.URL{Scheme: "file"}
@@ -63,6 +63,7 @@ func openDB3(ctx context.Context, name, path string, file *os.File, size int64, 
 		uri.Path, uri.RawQuery = "/"+strings.TrimPrefix(filepath.ToSlash(absolute), "/"), "mode=ro"
 		f.maxRows += importers.MaxSQLiteRows(log.Size())
 	} else {
+		// Without a log the file is complete, so SQLite needs no locks and may treat it as immutable.
 		f.reader = "recording-" + strconv.FormatInt(readers.Add(1), 10)
 		readervfs.Create(f.reader, ioutil.NewSizeReaderAt(file))
 		uri.Opaque, uri.RawQuery = f.reader, "vfs=reader&mode=ro&immutable=1"
@@ -89,6 +90,7 @@ func (f *db3File) forget() error {
 func (f *db3File) readSchema(ctx context.Context, budget *segment.Budget) error {
 	err := importers.GuardSQLite(ctx, f.db, "topics", "messages", "message_definitions")
 	if err == nil {
+		// 8 MiB: each file of a bag has its own connection.
 		err = f.db.Exec("PRAGMA cache_size=-8192")
 	}
 
@@ -112,11 +114,13 @@ func (f *db3File) readSchema(ctx context.Context, budget *segment.Budget) error 
 		})
 	}
 
+	// Databases of older releases of rosbag2 lack this column, and SQLite refuses a statement that names it.
 	qos, tooMuch := "''", error(nil)
 	query("SELECT name FROM pragma_table_info('topics') WHERE name = 'offered_qos_profiles'", func(s *sqlite3.Stmt) {
 		qos = s.ColumnText(0)
 	})
 	query("SELECT id, name, type, serialization_format, "+qos+" FROM topics LIMIT "+limit, func(s *sqlite3.Stmt) {
+		// Charge the texts to the budget before they are copied: damaged rows may hold gigabytes.
 		length := 0
 		for column := 1; column <= 4; column++ {
 			length += len(s.ColumnRawText(column))
@@ -177,6 +181,7 @@ func (d *definitions) of(ctx context.Context, f *db3File, name string) (encoding
 		if text, known := message.Definition(name); known {
 			one = definition{encoding: "ros2msg", text: []byte(text), read: true}
 		}
+	// The refusal is remembered, since the topics of one type ask for the same definition.
 	case !one.read && d.budget.Take(int(one.length)) != nil:
 		one = definition{encoding: one.encoding, read: true, refused: true}
 	case !one.read:
@@ -236,6 +241,7 @@ func (f *db3File) Info(ctx context.Context) (*Info, error) {
 			info.span(uint64(s.ColumnInt64(3)), uint64(s.ColumnInt64(4)), timed)
 			info.startWall(uint64(s.ColumnInt64(5))) // 0 without
 		}
+		// Messages whose time cannot be stored count, but they do not extend the span.
 		info.Messages += all - timed
 
 		return true
@@ -264,6 +270,7 @@ func (f *db3File) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 		rows, lost, stopped := int64(0), uint64(0), false
 		// The order of another column could ask for sorting.
 		err := f.query(ctx, "SELECT topic_id, timestamp, data FROM messages ORDER BY rowid", func(s *sqlite3.Stmt) bool {
+			// Damaged pages that refer to one another would yield rows without end.
 			if rows++; rows > f.maxRows {
 				return false
 			}

@@ -179,6 +179,7 @@ func (e *exporter) enveloped(item *Exported, topic string, envelope map[string]a
 	name := text(item.Metadata, "schema")
 	c := e.known[[3]string{text(item.Metadata, "recording"), topic, name}]
 	if c == nil {
+		// The manifest was not among the items, so the type of the message has to suffice.
 		c = &Channel{Topic: topic, SchemaName: name, MessageEncoding: text(item.Metadata, "message_encoding")}
 		if definition, ok := message.Definition(name); ok && c.MessageEncoding == "cdr" {
 			c.SchemaEncoding, c.SchemaData = "ros2msg", []byte(definition)
@@ -187,6 +188,7 @@ func (e *exporter) enveloped(item *Exported, topic string, envelope map[string]a
 
 	data := prefix
 	if envelope["payload"] == "base64" {
+		// The payload was a base64 text within a JSON message.
 		data = base64.StdEncoding.AppendEncode(data, item.Data)
 	} else {
 		data = append(data, item.Data...)
@@ -214,6 +216,7 @@ func (e *exporter) channel(c *Channel) (uint16, error) {
 	e.ids[key] = id
 	e.topics[c.Topic] = true
 
+	// Schema 0 means "no schema" in MCAP, so the schema's number is one above the channel's.
 	return id, c.Write(e.out, id, id+1)
 }
 
@@ -243,6 +246,7 @@ type jsonMemory struct {
 
 // asJSON writes a memory that was no message.
 func (e *exporter) asJSON(item *Exported) error {
+	// MCAP has no times before 1970.
 	at := uint64(max(item.ObservedAt.UnixNano(), 0))
 	if item.Fact {
 		return e.one("/robotmem/facts", "foxglove.Log", logSchema, at, object{
@@ -288,6 +292,7 @@ func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) error 
 		if c < len(t.Channels) {
 			names[c] = t.Channels[c]
 		}
+		// A JSON object has each key once: a repeated name, or a channel named timestamp, would overwrite a value.
 		if _, taken := properties[names[c]]; taken || names[c] == "" || names[c] == "timestamp" {
 			names[c] = "channel_" + strconv.Itoa(c+1)
 		}
@@ -306,6 +311,7 @@ func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) error 
 
 		sample := object{}
 		for c, v := range t.Row(i) {
+			// JSON has no NaN.
 			sample[names[c]] = nil
 			if media.Finite(v) {
 				sample[names[c]] = v

@@ -50,6 +50,8 @@ func Import(ctx context.Context, src Source, o Options, sink importers.Sink, pro
 		topics: map[string]*topic{}, channels: map[*Channel]*channel{}, clock: clockOf(info),
 		schemas: schemas{known: map[definitionKey]parsed{}}, report: &Report{Recording: id, AttachmentsSkipped: info.Attachments, MetadataSkipped: info.MetadataRecords},
 	}
+	// A robot that sets its clock after boot logs its first messages near 1970. Count from the first wall-clock
+	// time, or the recording would seem to take decades.
 	if imp.clock.wall {
 		info.Start = max(info.Start, info.wallStart)
 	}
@@ -122,6 +124,7 @@ func (imp *importer) run(ctx context.Context, src Source) error {
 
 	for m, err := range src.Messages(ctx) {
 		if broken := (*BreakError)(nil); errors.As(err, &broken) {
+			// Keep the first damage, but add up all losses: a source goes on behind a damaged chunk or file.
 			imp.report.Broken = cmp.Or(imp.report.Broken, broken.Error())
 			imp.report.Lost += broken.Lost
 			continue
@@ -147,6 +150,7 @@ func (imp *importer) run(ctx context.Context, src Source) error {
 		return err
 	}
 
+	// Only a complete import ends its session. An interrupted one stays open, and the next import continues it.
 	return imp.sink.End(ctx, imp.session, nil)
 }
 
@@ -203,6 +207,7 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 		v           *message.Value
 		undecodable error
 	)
+	// Poses are taken before the filters: an excluded or rate-limited /tf still tells where the camera was.
 	if c.pose != poseNone {
 		if v, undecodable = c.decode(m); v != nil {
 			imp.poses.observe(c.pose, v, m.LogTime)
@@ -214,6 +219,8 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 	case !t.included:
 		t.report.Skipped[SkippedTopic]++
 		return nil
+	// A step back in time restarts the limit. Otherwise all messages would be dropped until the old time is reached
+	// again.
 	case t.rate > 0 && t.stored && m.LogTime >= t.lastTime && float64(m.LogTime-t.lastTime)*1e-9 < (1-rateSlack)/t.rate:
 		t.report.Skipped[SkippedRate]++
 		return nil
@@ -274,6 +281,7 @@ func (imp *importer) append(ctx context.Context, c *channel, m *Message, v *mess
 	if s := c.segment; s != nil {
 		// A step back in time ends a segment, too.
 		back := m.LogTime < s.last || float64(m.LogTime-s.first.LogTime)*1e-9 >= imp.o.SegmentSeconds
+		// A long schema alone can fill a segment. Twice its length leaves room for messages.
 		if back || s.count >= segmentMessages || s.Len()+len(m.Data) > max(segmentBytes, 2*s.head) {
 			if err := imp.closeSegment(ctx, c); err != nil {
 				return err
@@ -285,6 +293,7 @@ func (imp *importer) append(ctx context.Context, c *channel, m *Message, v *mess
 		w := segment.NewWriter(imp.written(c))
 		imp.repeated += w.Len()
 		c.segment = imp.placed(&openSegment{Writer: w, head: w.Len(), first: m.Message, from: number}, m, v)
+		// The data belongs to the source's buffer, which the next message overwrites.
 		c.segment.first.Data = nil
 		imp.open = append(imp.open, c)
 		imp.openBytes += w.Len()
@@ -297,6 +306,7 @@ func (imp *importer) append(ctx context.Context, c *channel, m *Message, v *mess
 	s.Add(m.Message)
 	imp.openBytes += s.Len() - before
 	if imp.openBytes > maxOpenSegments {
+		// Close the oldest rather than the largest: it is the nearest to its regular end.
 		return imp.closeSegment(ctx, imp.open[0])
 	}
 
@@ -329,6 +339,7 @@ func (imp *importer) flush(ctx context.Context) error {
 	}
 	n, err := imp.sink.Save(ctx, imp.session, imp.batch)
 	imp.report.Stored += n
+	// The slice is reused, and without this its elements would keep up to 16 MiB of payloads alive.
 	clear(imp.batch)
 	imp.batch, imp.batchBytes = imp.batch[:0], 0
 	if err != nil {

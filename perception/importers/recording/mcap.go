@@ -45,7 +45,7 @@ func (m *mcapFile) Close() error {
 	return m.file.Close()
 }
 
-// release frees the buffers. Those of many files together would take the memory of each.
+// release frees the buffers. In a bag of many files each would otherwise keep buffers of its largest chunk.
 func (m *mcapFile) release() { m.body, m.messages, m.inflate.buf = nil, nil, nil }
 
 // ID is that of the decompressed bytes, so that a recording is the same however it is compressed.
@@ -68,6 +68,7 @@ func (m *mcapFile) Info(ctx context.Context) (*Info, error) {
 	m.attachments, m.metadata = 0, 0
 
 	for msg, err := range m.Messages(ctx) {
+		// Damage is skipped here and reported by the later pass; only a cancelled pass gives wrong counts.
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -96,7 +97,7 @@ func (m *mcapFile) unfold(body []byte) error {
 		return err
 	}
 
-	// Does not keep the messages of other channels from being read.
+	// One unreadable definition must not prevent the messages of other channels from being read.
 	var undefined error
 	err = segment.EachRecord(data, 0, func(op mcap.OpCode, body []byte) error {
 		if op != mcap.OpMessage {
@@ -164,6 +165,7 @@ func (p *mcapPass) next(ctx context.Context) bool {
 	}
 
 	op, body, at, err := p.records.next()
+	// The indexes that follow a damaged chunk are the only record of how many messages it held.
 	if op == mcap.OpMessageIndex && p.chunkErr != nil && err == nil {
 		p.chunkLost += indexed(body)
 		return true
@@ -197,13 +199,14 @@ func (p *mcapPass) next(ctx context.Context) bool {
 			return p.deliver(at, &one)
 		}
 	case mcap.OpChunk:
+		// Deliver what was read before the error: a chunk may be damaged only near its end.
 		err = p.unfold(body)
 		for i := range p.messages {
 			if !p.deliver(at, &p.messages[i]) {
 				return false
 			}
 		}
-		// Its index says how many messages are lost.
+		// The report waits for the indexes after the chunk, which tell how many messages are lost.
 		if err != nil {
 			p.chunkAt, p.chunkErr, p.chunkLost = at, err, 0
 			return true
@@ -228,6 +231,7 @@ func (p *mcapPass) endChunk() bool {
 		return true
 	}
 	p.chunkErr = nil
+	// The messages before the damage were delivered and are not lost.
 	return p.report(p.chunkAt, p.chunkLost-min(p.chunkLost, uint64(len(p.messages))), err)
 }
 
@@ -258,6 +262,7 @@ func (p *mcapPass) checkData(at int64, body []byte) bool {
 	if err != nil {
 		return p.report(at, 0, err)
 	}
+	// After reported damage the checksum must differ and would only repeat the report.
 	if sum := p.records.sumBefore; end.DataSectionCRC != 0 && end.DataSectionCRC != sum && !p.broken {
 		return p.report(at, 0, fmt.Errorf("the checksum of the data is %08x; %08x is stored: a message or a definition may be damaged", sum, end.DataSectionCRC))
 	}
@@ -265,8 +270,8 @@ func (p *mcapPass) checkData(at int64, body []byte) bool {
 	return true
 }
 
-// checkCount compares the number of messages with the summary, which knows those whose records are no
-// longer recognized.
+// checkCount compares the number of messages with the summary. A message whose record kind is damaged is skipped as
+// an unknown record, and only the summary still counts it.
 func (p *mcapPass) checkCount(at int64, body []byte) bool {
 	stats, err := mcap.ParseStatistics(body)
 	if err != nil || p.broken || stats.MessageCount <= p.read {

@@ -184,7 +184,9 @@ func openPackedDB3(ctx context.Context, name string, packed contents, budget *se
 	}
 
 	defer done()
+	// A compression bomb would fill the disk with the temporary file.
 	limit := max(unpackBytes, packed.size*unpackRatio)
+	// One byte beyond the limit tells a file of just that size from a larger one.
 	size, err := io.Copy(plain, io.LimitReader(payload.ReaderWith(ctx, r), limit+1))
 	if err != nil {
 		return nil, fmt.Errorf("unpacking %s, after %d bytes: %w", name, size, err)

@@ -35,6 +35,7 @@ func (imp *importer) manifest() importers.Perception {
 	m := Manifest{Version: 1, Recording: imp.id, Name: imp.name, Info: *imp.info}
 	m.Channels = imp.listed()
 	data, _ := json.MarshalIndent(m, "", " ") // of texts and whole numbers
+	// The times of a damaged recording may be further apart than a Duration can hold.
 	duration := time.Duration(min(m.End-m.Start, math.MaxInt64)).Round(100 * time.Millisecond)
 
 	return importers.Perception{
@@ -72,6 +73,7 @@ func (imp *importer) locate(now uint64) {
 	for _, c := range imp.open {
 		spatial, _ := c.segment.context["spatial"].(map[string]any)
 		before, _ := spatial["pose"].(map[string]any)
+		// Poses before the localization started are relative to odom, and a pose in the map is worth replacing them.
 		if before["frame_id"] == "map" || now > c.segment.first.LogTime+poseStale*1e9 {
 			continue
 		}
@@ -140,6 +142,7 @@ func (imp *importer) context(v *message.Value, logTime uint64) map[string]any {
 	if imp.o.Robot != "" {
 		c["robot"] = map[string]any{"id": imp.o.Robot}
 	}
+	// A manifest or a session has no moment at which the robot could be located.
 	if logTime == 0 {
 		return c
 	}

@@ -94,6 +94,7 @@ func (p *poses) observe(kind poseKind, v *message.Value, logTime uint64) {
 			p.put(frameOf(t), t.At("child_frame_id").Text, kind == poseStatic, sampleOf(t, logTime))
 		}
 	case poseOdometry:
+		// Localization publishes poses without a child frame. They apply to the frame that odometry names.
 		child := cmp.Or(v.At("child_frame_id").Text, "base_link")
 		p.base = cleanFrame(child)
 		p.robot(v, child, logTime)
@@ -136,6 +137,7 @@ func (p *poses) put(parent, child string, static bool, s sample) {
 		l = &link{}
 		p.links[child] = l
 	}
+	// Samples relative to another parent cannot be compared. A static transform has only its latest value.
 	if l.parent != parent || static {
 		l.parent, l.static, l.samples = parent, static, l.samples[:0]
 	}
@@ -152,6 +154,7 @@ func (l *link) add(s sample) {
 		l.samples = slices.Insert(l.samples, at, s)
 	}
 	l.samples[at] = s
+	// The times decide, not the order of arrival: a message may be logged after a newer one.
 	old := 0
 
 	newest := l.samples[len(l.samples)-1].time
@@ -161,9 +164,9 @@ func (l *link) add(s sample) {
 	l.samples = slices.Delete(l.samples, 0, old)
 }
 
-// of returns the pose of a frame at a time, in map or else in odom. A message without a
-// frame, with one that is not linked, or with map or odom itself gets the pose of the robot:
-// what is told of the map is not told at its origin.
+// of returns the pose of a frame at a time, in map or else in odom. A message gets the pose of the robot if it has no
+// frame, if its frame is not linked, or if its frame is map or odom: a message about the map was not observed at the
+// map's origin.
 func (p *poses) of(frame string, t uint64) (map[string]any, bool) {
 	for _, f := range []string{cleanFrame(frame), p.robotFrame()} {
 		if tr, root, ok := p.chain(f, t); ok && f != "map" && f != "odom" {
@@ -196,6 +199,8 @@ func (p *poses) chain(frame string, t uint64) (tr transform, root string, ok boo
 		if frame == "map" {
 			return tr, "map", true
 		}
+		// Remember the transform to every frame on the way. If the chain ends before map, odom or the robot may be
+		// on it.
 		passed[frame] = tr
 		l := p.links[frame]
 		if l == nil {
@@ -208,6 +213,7 @@ func (p *poses) chain(frame string, t uint64) (tr transform, root string, ok boo
 		tr, frame = step.times(tr), l.parent
 	}
 
+	// Localization that publishes only a pose, without /tf, places the robot; the sensor follows from it.
 	atRobot, robot := passed[p.robotFrame()]
 	if step, known := p.located.at(t); robot && known {
 		return step.times(atRobot), "map", true

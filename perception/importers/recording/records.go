@@ -78,6 +78,7 @@ func (s *records) next() (op mcap.OpCode, body []byte, start int64, err error) {
 	}
 
 	read := op <= mcap.OpChunk || op == mcap.OpMessageIndex || op == mcap.OpStatistics || op == mcap.OpDataEnd
+	// Attachments can be gigabytes. They pass through the checksum but not through memory.
 	if !read {
 		copied, err := io.CopyN(sumWriter{&s.sum}, s.r, int64(min(length, math.MaxInt64)))
 		if err == io.EOF {
@@ -102,12 +103,14 @@ func (s *records) next() (op mcap.OpCode, body []byte, start int64, err error) {
 const readStep = 1 << 20
 
 func (s *records) body(length int) ([]byte, error) {
+	// The length was checked against the file, so it may be allocated at once, with room for the next larger chunk.
 	if s.end >= 0 && cap(s.buf) < length {
 		s.buf = make([]byte, length+length/4)
 	}
 
 	s.buf = s.buf[:0]
 	for len(s.buf) < length {
+		// In a compressed file the length is only a claim. The buffer grows with the bytes that arrive.
 		had := len(s.buf)
 		s.buf = slices.Grow(s.buf, min(length-had, max(readStep, cap(s.buf)-had)))
 		s.buf = s.buf[:min(length, cap(s.buf))]
@@ -160,6 +163,7 @@ func (f *inflater) inflate(body []byte) ([]byte, error) {
 	if length != uint64(len(packed)) {
 		return nil, fmt.Errorf("the chunk claims %d bytes of records where it has %d", length, len(packed))
 	}
+	// Check before allocating the buffer: a few damaged bytes could claim gigabytes.
 	if head.Size > maxRecord || head.Size > length*max(1, map[string]uint64{"zstd": zstdRatio, "lz4": lz4Ratio}[compression])+ratioSlack {
 		return nil, fmt.Errorf("a chunk claims %d bytes in %d of %.20q; at most %d are read", head.Size, length, compression, maxRecord)
 	}
@@ -173,6 +177,7 @@ func (f *inflater) inflate(body []byte) ([]byte, error) {
 	case "":
 		buf = packed
 	case "zstd":
+		// The capacity stops the decoder at the claimed size; see WithDecodeAllCapLimit.
 		buf, err = f.zstd.DecodeAll(packed, f.buf[:0:head.Size])
 	case "lz4":
 		f.lz4.Reset(bytes.NewReader(packed))
@@ -217,6 +222,7 @@ func (u *unpacker) unpack(c *Channel, data []byte) []byte {
 	if err := head.Decode(data); err != nil {
 		return data
 	}
+	// Refuse a message whose size is more than its bytes can hold before the decoder allocates it.
 	if limit := min(maxMessage, uint64(len(data))*zstdRatio+ratioSlack); head.HasFCS && head.FrameContentSize > limit {
 		return data
 	}
@@ -230,6 +236,7 @@ func (u *unpacker) unpack(c *Channel, data []byte) []byte {
 	if err != nil {
 		return data
 	}
+	// Each open file has its own unpacker; one large image must not keep its memory for the whole import.
 	if u.buf = out; cap(out) > keptBuffer {
 		u.buf = nil
 	}

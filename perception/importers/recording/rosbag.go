@@ -47,8 +47,8 @@ type bagFile struct {
 	} `yaml:"rosbag2_bagfile_information"`
 }
 
-// openBag opens the files that the metadata.yaml of a folder names. A recorder that was killed leaves
-// none; all recordings of the folder are the files then, in the order of their numbers.
+// openBag opens the files that the metadata.yaml of a folder names. A recorder that was killed writes no
+// metadata.yaml. Then all recordings of the folder are read, in the order of their numbers.
 func openBag(ctx context.Context, folder string) (_ Source, err error) {
 	name := filepath.Base(folder)
 	// The root also refuses a link within the folder that leads out of it.
@@ -72,6 +72,7 @@ func openBag(ctx context.Context, folder string) (_ Source, err error) {
 			err = errors.Join(err, all.Close())
 		}
 	}()
+	// One budget for all files: definitions of thousands of files are in memory together.
 	budget := segment.NewBudget()
 
 	var refused error
@@ -85,7 +86,7 @@ func openBag(ctx context.Context, folder string) (_ Source, err error) {
 		if ctx.Err() != nil {
 			return nil, errors.Join(err, ctx.Err())
 		}
-		// The others may be read.
+		// One damaged file does not prevent the others from being imported.
 		if err != nil {
 			refused = cmp.Or(refused, err)
 			src = &unreadable{name: file, err: err}
@@ -131,6 +132,8 @@ func filesOf(root *os.Root, name string) (names []string, counted uint64, err er
 		names = append(names, found)
 	}
 
+	// The ID of a partial bag differs from that of the whole one. Importing the whole bag later would store its
+	// messages twice.
 	if len(missing) > 0 {
 		return nil, 0, fmt.Errorf("%s lacks %q, which its %s names; put it back, or remove %s to import the files that are there", name, missing, metadataFile, metadataFile)
 	}
@@ -194,6 +197,7 @@ func compareNumbered(a, b string) int {
 			a, b = a[1:], b[1:]
 			continue
 		}
+		// Without leading zeros the longer number is the larger, and numbers of any length can be compared.
 		if c := cmp.Or(cmp.Compare(len(na), len(nb)), cmp.Compare(na, nb)); c != 0 {
 			return c
 		}
@@ -275,6 +279,7 @@ func (b *bag) Info(ctx context.Context) (*Info, error) {
 		all.Format = cmp.Or(one.Format, all.Format)
 		all.Attachments += one.Attachments
 		all.MetadataRecords += one.MetadataRecords
+		// A file without usable times has 0 as its start and would move the start of the bag to 1970.
 		if one.spanned {
 			all.span(one.Start, one.End, one.Messages)
 			all.startWall(one.wallStart)
@@ -327,6 +332,7 @@ func (b *bag) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 			release(file)
 		}
 
+		// A file that broke has already reported its loss.
 		if whole && read < b.counted && ctx.Err() == nil {
 			err := fmt.Errorf("%s counts %d messages; %d were read", metadataFile, b.counted, read)
 			yield(nil, &BreakError{Offset: -1, LastLogTime: last, Lost: b.counted - read, Err: err})

@@ -62,6 +62,7 @@ func (i *Info) span(start, end, messages uint64) {
 	if messages == 0 || !possible(start) || !possible(end) {
 		return
 	}
+	// 0 is a valid time of a simulator, so a flag says whether Start is set.
 	if !i.spanned || start < i.Start {
 		i.Start = start
 	}
@@ -135,6 +136,8 @@ func channelKey(c *Channel) string { return channelKeyOf(c, map[*byte]string{}) 
 func channelKeyOf(c *Channel, sums map[*byte]string) string {
 	sum := ""
 	if len(c.SchemaData) > 0 {
+		// Files of a bag share definitions. Keying by the address of the bytes avoids hashing one text for each
+		// channel.
 		first := &c.SchemaData[0]
 		if sums[first] == "" {
 			sums[first] = fmt.Sprintf("%x", sha256.Sum256(c.SchemaData))
