@@ -52,6 +52,8 @@ func (im *importer) readEpisodes() ([]episode, error) {
 			im.report.Break(fmt.Sprintf("episode %d", e.index), err, 1)
 			return nil
 		}
+		// Too many episodes are an error of the whole file, while a wrong row is only reported: add returns nil for
+		// it.
 		if len(out) == maxEpisodes {
 			return fmt.Errorf("there are more than %d episodes", maxEpisodes)
 		}
@@ -93,6 +95,7 @@ func (im *importer) episodeTable(name string, add func(episode) error) error {
 		missing []string
 	)
 	column := func(name string, set func(parquet.Value) error) {
+		// Collect all missing columns first, so that one error names them all.
 		if c := t.leaf(name); c != nil {
 			fields = append(fields, field{c, set})
 			return
@@ -118,6 +121,7 @@ func (im *importer) episodeTable(name string, add func(episode) error) error {
 	for g := range t.Metadata().RowGroups {
 		err := t.rows(g, fields, func() error {
 			err := add(e)
+			// The numbers are overwritten by each row, the tasks of a list are appended.
 			e.tasks = nil
 			return err
 		})

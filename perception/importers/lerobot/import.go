@@ -109,6 +109,7 @@ func (im *importer) checkTotals(episodes []episode) {
 			im.total += e.length
 		}
 	}
+	// A difference is only reported: each episode is checked against its own rows later.
 	if n := int64(len(episodes)); n != im.in.Episodes || frames != im.in.Frames {
 		im.report.Break("meta/info.json", fmt.Errorf("it claims %d episodes of %d frames; meta/episodes lists %d of %d", im.in.Episodes, im.in.Frames, n, frames), 1)
 	}
@@ -173,6 +174,7 @@ func (im *importer) importFile(f *dataFile) error {
 		return nil
 	}
 
+	// The reader removes each episode that it begins. Those that remain have no rows in the file.
 	for _, index := range slices.Sorted(maps.Keys(f.episodes)) {
 		im.disagree(f.episodes[index], f, 0)
 	}

@@ -80,6 +80,7 @@ func (f *feature) check() error {
 		if n < 1 || n > maxWidth {
 			return fmt.Errorf("shape %v has a side of %d; 1 to %d are read", f.Shape, n, maxWidth)
 		}
+		// The pixels stay in the dataset; only the sides of the shape are checked.
 		if f.isCamera() {
 			continue
 		}
@@ -109,6 +110,7 @@ func (f *feature) channels() []string {
 	)
 	switch {
 	case json.Unmarshal(f.Names, &list) == nil:
+	// Several groups have no order in a JSON object, so their names cannot be assigned to the numbers.
 	case json.Unmarshal(f.Names, &groups) == nil && len(groups) == 1:
 		list = slices.Concat(slices.Collect(maps.Values(groups))...)
 	case json.Unmarshal(f.Names, &places) == nil && len(places) == f.width:

@@ -51,6 +51,8 @@ func readFooter(r io.ReaderAt, size int64) (*format.FileMetaData, error) {
 	if _, err := r.ReadAt(footer, size-8-n); err != nil {
 		return nil, err
 	}
+	// The library allocates each list at the length that it claims, so the lengths are checked before it decodes
+	// them.
 	if _, err := thriftSize(footer); err != nil {
 		return nil, err
 	}
@@ -62,6 +64,8 @@ func readFooter(r io.ReaderAt, size int64) (*format.FileMetaData, error) {
 
 	rows := int64(0)
 	for _, g := range meta.RowGroups {
+		// Run-length encoded rows take no bytes, so the file's size does not bound them. Each becomes numbers of a
+		// trace.
 		if rows += g.NumRows; g.NumRows < 0 || g.NumRows > maxRows || rows > maxRows {
 			return nil, fmt.Errorf("the parquet file claims %d rows or more; the limit of one file is %d; write the dataset with more files", max(rows, meta.NumRows), maxRows)
 		}
@@ -78,6 +82,7 @@ func checkSchema(schema []format.SchemaElement) error {
 
 	var left []int32 // children that follow, by depth
 	for _, e := range schema {
+		// The schema is the tree in depth-first order. A level ends when its last child was read.
 		for len(left) > 0 && left[len(left)-1] == 0 {
 			left = left[:len(left)-1]
 		}
@@ -165,6 +170,7 @@ func checkPage(h *format.PageHeader, codec format.CompressionCodec) error {
 	if codec == format.Snappy {
 		ratio = maxSnappyRatio
 	}
+	// The library allocates the claimed size before it unpacks the page.
 	if plain < 0 || plain > maxPage || plain > packed*ratio {
 		return fmt.Errorf("claims to unpack to %d bytes from %d; the limit is %d and %d-fold", plain, packed, int64(maxPage), ratio)
 	}
@@ -178,6 +184,7 @@ func checkPage(h *format.PageHeader, codec format.CompressionCodec) error {
 		values, encoding = h.DataPageHeader.V.NumValues, h.DataPageHeader.V.Encoding
 	case h.DictionaryPageHeader.Valid:
 		values, encoding = h.DictionaryPageHeader.V.NumValues, h.DictionaryPageHeader.V.Encoding
+		// A value of a dictionary takes at least one byte.
 		if int64(values) > plain {
 			return fmt.Errorf("claims a dictionary of %d values in %d bytes", values, plain)
 		}

@@ -55,6 +55,8 @@ func (im *importer) newReader(t table, file *dataFile) (*reader, error) {
 
 	rd.fields = []field{{index, whole(&rd.index)}}
 
+	// The buffer of a column grows to its longest episode and is reused, so the longest one decides about the
+	// memory.
 	longest := int64(0) // frames
 	for _, e := range file.episodes {
 		longest = max(longest, e.length)
@@ -109,6 +111,8 @@ func (rd *reader) clear() {
 // row adds the current row to its episode.
 func (rd *reader) row() error {
 	defer rd.clear()
+	// The rows of an episode are adjacent: another index ends it. After damage rows is 0, and the index begins
+	// again.
 	if rd.rows == 0 || rd.current.index != rd.index {
 		if rd.failed = cmp.Or(rd.ctx.Err(), rd.end()); rd.failed != nil {
 			return rd.failed
@@ -139,6 +143,7 @@ func (rd *reader) leaveOut() {
 
 func (rd *reader) begin() {
 	rd.current, rd.listed = rd.file.episodes[rd.index]
+	// Rows of the episode that appear again later are then not listed, and are reported.
 	delete(rd.file.episodes, rd.index)
 	rd.current.index = rd.index
 	rd.task = importers.Cut(strings.Join(rd.current.tasks, "; "), maxTaskBytes)
@@ -164,6 +169,7 @@ func (rd *reader) origin(e episode, part string) string {
 func (rd *reader) end() error {
 	e, rows := rd.current, rd.rows
 
+	// Before the checks, since the next row must begin an episode whatever they find.
 	rd.rows = 0
 	switch {
 	case rows == 0: // there was none
@@ -232,6 +238,7 @@ func (rd *reader) trace(e episode, c *column) importers.Perception {
 		"feature": c.key, "dtype": "<f8", "shape": []int64{e.length, int64(c.feature.width)}, "rate_hz": rd.in.RateHz,
 	}
 	channels := c.feature.channels()
+	// The names of 65,536 numbers would exceed the limit of the metadata. The trace is of use without them.
 	if size := len(strings.Join(channels, "")); channels != nil && size < maxNames {
 		meta["channels"] = channels
 	}
@@ -269,6 +276,7 @@ func (rd *reader) outcome() *float64 {
 
 		switch c.key {
 		case "next.success":
+			// Success in any frame counts, but of the rewards only that of the last frame.
 			success = new(0.0)
 			if slices.Contains(c.samples, 1) {
 				*success = 1

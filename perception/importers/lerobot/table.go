@@ -27,6 +27,7 @@ func openTable(r io.ReaderAt, size int64) (t table, err error) {
 	if _, err := readFooter(r, size); err != nil {
 		return t, err
 	}
+	// The indexes and filters are not used, and reading them would only add another part that may be damaged.
 	t.File, err = parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	return t, err
 }
@@ -120,6 +121,7 @@ func (c *cursor) row() (err error) {
 			return err
 		}
 		v := c.ready[0]
+		// Level 0 begins the next row. The value stays for the next call.
 		if !first && v.RepetitionLevel() == 0 {
 			return nil
 		}
@@ -151,6 +153,7 @@ func (t table) rows(group int, fields []field, next func() error) error {
 		cursors = append(cursors, c)
 	}
 
+	// Row by row rather than column by column: a row group may hold many episodes, and only one is kept in memory.
 	for range t.Metadata().RowGroups[group].NumRows {
 		for _, c := range cursors {
 			if err := c.row(); err != nil {
