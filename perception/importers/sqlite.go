@@ -28,6 +28,8 @@ func GuardSQLite(ctx context.Context, db *sqlite3.Conn, tables ...string) error 
 	db.SetInterrupt(ctx)
 	db.Limit(sqlite3.LIMIT_LENGTH, MaxSQLiteValue)
 
+	// Views, triggers and expressions of the schema are code of a foreign program, and reading a table would run
+	// it.
 	for option, on := range map[sqlite3.DBConfig]bool{
 		sqlite3.DBCONFIG_DEFENSIVE: true, sqlite3.DBCONFIG_TRUSTED_SCHEMA: false,
 		sqlite3.DBCONFIG_ENABLE_VIEW: false, sqlite3.DBCONFIG_ENABLE_TRIGGER: false,
@@ -37,6 +39,7 @@ func GuardSQLite(ctx context.Context, db *sqlite3.Conn, tables ...string) error 
 		}
 	}
 
+	// Find damaged cells when a page is loaded, before a length in them is used.
 	if err := db.Exec("PRAGMA cell_size_check=ON"); err != nil {
 		return err
 	}

@@ -118,6 +118,7 @@ func (d *decoder) field(v *Value, f *Field, depth int) {
 		}
 	}
 
+	// A fixed array needs the check, too: its length comes from the definition, not from the message.
 	if left := len(d.data) - d.at; count > left/f.elementSize() {
 		d.fail("%d elements in %d bytes: %w", count, left, errShort)
 	}
@@ -126,6 +127,8 @@ func (d *decoder) field(v *Value, f *Field, depth int) {
 	}
 
 	switch size := f.Kind.size(); {
+	// Images and clouds are arrays of bytes. They stay a part of the message, since a Value per byte would take a
+	// hundred times the memory.
 	case size == 1:
 		v.Kind, v.Data = Bytes, d.take(count, 1)
 		v.Offset = d.at - len(v.Data)
@@ -221,6 +224,7 @@ func (d *decoder) count(elementSize int) int {
 
 // take returns n bytes from the next multiple of align, nil for none and after an error.
 func (d *decoder) take(n, align int) []byte {
+	// An empty array has no padding: alignment belongs to the first element.
 	at := d.at + (align-(d.at-encapsulation)%align)%align
 	if n == 0 || d.err != nil {
 		return nil

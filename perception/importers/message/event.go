@@ -68,6 +68,7 @@ func (p *parser) defineAll(name, text string) error {
 
 	for _, d := range derived {
 		of, ok := strings.CutSuffix(name, d.suffix)
+		// The suffix alone proves nothing: a message may be called pkg/msg/Start_Request.
 		if !ok || len(parts) != d.parts {
 			continue
 		}

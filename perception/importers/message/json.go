@@ -39,6 +39,7 @@ func ReadJSON(dec *jsontext.Decoder) (*Value, error) {
 }
 
 func (v *Value) readJSON(dec *jsontext.Decoder, values *int, depth int) error {
+	// Every element counts, not the bytes: "[[],[],[]]" takes far more memory than its text.
 	if *values++; *values > maxValues {
 		return fmt.Errorf("the message holds more than %d values", maxValues)
 	}

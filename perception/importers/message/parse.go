@@ -78,6 +78,7 @@ func parse(root, text string) ([]*Type, error) {
 
 	for i, part := range separator.Split(text, -1) {
 		name := root
+		// A separator may follow the last type.
 		if i > 0 && strings.TrimSpace(part) == "" {
 			continue
 		}
@@ -144,6 +145,7 @@ func (p *parser) line(t *Type, line string) error {
 		return fmt.Errorf("there are more than %d fields", maxFields)
 	}
 
+	// A constant is part of the definition only; no message holds its value.
 	if strings.HasPrefix(rest, "=") && f.Array == Single && f.ref == "" {
 		return nil // a constant
 	}
@@ -205,6 +207,7 @@ func ShortName(name string) string {
 // link finds the type of each field: by its full name, in the package of the type that has the
 // field, or std_msgs/Header for Header. A type that the text does not define may be built in.
 func (p *parser) link() error {
+	// find may add built-in types to the order while it runs, and their fields need types, too.
 	for i := 0; i < len(p.order); i++ {
 		t := p.order[i]
 		for j := range t.Fields {
