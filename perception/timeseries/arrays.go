@@ -91,6 +91,7 @@ func ParseMatrix(data []byte) (*Series, error) {
 			}
 			depth--
 		case c == '-' || c == 'n' || '0' <= c && c <= '9':
+			// A number between rows: [[1, 2], 3].
 			if depth == 0 || depth == 1 && s.Width != 0 {
 				return nil, errMixed
 			}
@@ -185,6 +186,7 @@ func readRaw(in media.Payload) (*Series, error) {
 	}
 
 	count, width := len(in.Data)/e.Size, 1
+	// Without a shape the names are the only sign of how many readings make a sample.
 	if names, ok := media.Texts(in.Metadata["channels"]); ok && len(names) > 0 {
 		width = len(names)
 	}

@@ -48,6 +48,7 @@ func (s *Series) Features() (kind string, vector []float32, ok bool) {
 				return "", nil, false
 			}
 		}
+		// Means of a short trace would be of one reading or none, so it is interpolated.
 		if s.Len() <= traceSteps {
 			vector = interpolate(vector, readings, s.Stamps)
 		} else {

@@ -43,6 +43,7 @@ func readNPZ(data []byte) (*Series, error) {
 			continue
 		}
 		one, err := readEntry(f, &left)
+		// The limit holds for all arrays together, so the next ones cannot be read either.
 		if errors.Is(err, errTooLong) {
 			return nil, err
 		}
@@ -86,6 +87,7 @@ func readEntry(f *zip.File, left *int64) (*Series, error) {
 	if !bytes.HasPrefix(data, []byte(media.NPYMagic)) {
 		return nil, errors.New("it is no .npy array")
 	}
+	// Settings such as rate=1000 are stored as arrays without dimensions.
 	if h, err := npy.Parse(data); err == nil && len(h.Shape) == 0 {
 		return nil, errors.New("it is one number")
 	}
@@ -103,6 +105,7 @@ func joinArrays(arrays []*Series, names []string) (*Series, error) {
 	out := &Series{}
 
 	for i, a := range arrays {
+		// Arrays of another length, such as a list of events, have no reading for each sample.
 		if a.Len() != rows {
 			continue
 		}

@@ -22,6 +22,7 @@ import (
 // that do not fit, such as a short one or the header again, are left out and counted.
 func ReadTable(data []byte) (*Series, error) {
 	s, t, line := &Series{}, table{}, 0
+	// Excel begins UTF-8 texts with a byte order mark, which would become part of the first name.
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 
 	// The first row that does not fit.
@@ -139,6 +140,8 @@ func (s *Series) addRow(t *table, fields [][]byte) error {
 			return nil
 		}
 		if !ok {
+			// Remove the readings of the row that were added before the wrong field, or all later samples would be
+			// shifted.
 			s.Values = s.Values[:before]
 			return fmt.Errorf("field %d is not a number: %q", i+1, media.Clean(string(field), media.MaxName))
 		}
@@ -183,6 +186,7 @@ func (s *Series) nameByComment(t *table) {
 
 // stamp1970 reads a date and a time as seconds since the first one of the table. One column may hold them.
 func (s *Series) stamp1970(t *table, column int, field []byte) (float64, bool) {
+	// The lengths exclude most texts before the layouts are tried one by one.
 	if s.stamped > 0 && s.stamped != column+1 || len(field) < len("2006-01-02T15:04") || len(field) > 40 {
 		return 0, false
 	}
@@ -326,6 +330,7 @@ func (s *Series) neverFalls(c int) bool {
 
 // takeTime makes times of a channel, with the rate if time passes and its unit is known.
 func (s *Series) takeTime(c int, seconds float64) {
+	// The column is dropped even if its times give no rate: a constant time is no reading.
 	defer s.dropChannel(c)
 	n, start := s.Len(), s.at(0, c)
 	span := (s.at(n-1, c) - start) * seconds
@@ -350,6 +355,7 @@ func (s *Series) dropChannel(c int) {
 	if s.Channels != nil {
 		s.Channels = slices.Delete(s.Channels, c, c+1)
 	}
+	// setUnits compares with the new width, and drops units that are all unknown after the time's unit is gone.
 	if units := s.Units; units != nil {
 		s.Units = nil
 		s.setUnits(slices.Delete(units, c, c+1))

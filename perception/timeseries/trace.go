@@ -172,6 +172,7 @@ func (s *Series) describe(m media.Metadata) {
 	for i, key := range []string{"rate_hz", "sample_interval_s", "duration_s"} {
 		if v, ok := media.Number(m[key]); ok && v > 0 && !math.IsInf(v, 1) {
 			s.SetRate([]float64{v, 1 / v, float64(s.Len()) / v}[i])
+			// The rate of the metadata wins. Keeping the stamps as well would give the trace two clocks.
 			s.Stamps = nil
 			return
 		}
