@@ -133,6 +133,7 @@ func (g *grid) lumaRange() (low, high, mean float64) {
 
 // cellMean returns the mean red, green and blue of a cell, 0 to 1. Transparent pixels are black.
 func cellMean(img image.RGBA64Image, cell image.Rectangle) (mean [3]float64) {
+	// Sampling bounds the work: a picture of 64 megapixels has 65,536 pixels in each cell.
 	dx, dy := stride(cell.Dx()), stride(cell.Dy())
 
 	var red, green, blue, n uint64
@@ -231,6 +232,7 @@ func newValues(width, height int, at func(x, y int) float64) *values {
 		m.low, m.high = all[n/100], all[n-1-n/100]
 	}
 
+	// Equal values would divide by zero. A range below a hundredth of the value is noise.
 	m.high = max(m.high, m.low+max(leastRange*math.Abs(m.low), math.SmallestNonzeroFloat64))
 
 	return m

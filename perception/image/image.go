@@ -99,6 +99,7 @@ func Open(in media.Payload) *Image {
 	if err == nil {
 		i.header = h.summary(isDepth(in))
 	}
+	// Only the summary of the header is certain to be needed. Decoding waits until pixels are asked for.
 	i.decode = sync.OnceValues(func() (picture, error) {
 		if err := cmp.Or(err, in.Whole()); err != nil {
 			return picture{}, err

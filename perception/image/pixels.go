@@ -103,6 +103,7 @@ func frameOf(in media.Payload) (f frame, err error) {
 		return f, err
 	}
 
+	// Camera drivers may pad rows, so step may be larger than the pixels of a row.
 	row := f.width * f.layout.bytes
 	f.step = row
 	if given, ok := in.Metadata["step"]; ok {
