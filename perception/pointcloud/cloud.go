@@ -51,6 +51,7 @@ func Decode(in media.Payload) (*Cloud, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The header is read first, so that data that is no cloud gets the error of its format.
 	if err := in.Whole(); err != nil {
 		return nil, err
 	}
@@ -63,6 +64,7 @@ func Decode(in media.Payload) (*Cloud, error) {
 		}
 	}
 
+	// The header's claim is refused before any point is read.
 	if f.points > maxPoints {
 		return nil, fmt.Errorf("the point cloud has %d points; at most %d are read; save it in parts", f.points, maxPoints)
 	}
@@ -79,6 +81,8 @@ func Decode(in media.Payload) (*Cloud, error) {
 			}
 		}
 
+		// The first point with a position begins the box. A box from 0 would include an origin that the cloud does
+		// not have.
 		if c.Total-c.Missing == 1 {
 			c.Min, c.Max = p, p
 		}

@@ -41,6 +41,7 @@ func (f File) Features() (kind string, vector []float32, ok bool) {
 
 	points := thin(c)
 	mean, radius := gyration(points)
+	// Checked again after thinning: many points may lie in a few cells.
 	if !(radius > 0) || len(points) < minFeaturePoints {
 		return "", nil, false
 	}
@@ -110,6 +111,7 @@ func thin(c *Cloud) (out [][3]float64) {
 
 // pairHistogram chooses the same pairs for equal numbers of points.
 func pairHistogram(points [][3]float64) []float32 {
+	// A fixed seed: the same cloud must always have the same vector.
 	random := rand.New(rand.NewPCG(1, 2))
 
 	distances := make([]float64, pairs)

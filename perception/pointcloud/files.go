@@ -41,6 +41,7 @@ func openPCD(data []byte) (*source, error) {
 		if fields := strings.Fields(string(line)); len(fields) > 0 {
 			words[fields[0]] = fields[1:]
 		}
+		// The points follow the line DATA at once, so the bytes read so far are the header.
 		if words["DATA"] != nil {
 			break
 		}
@@ -66,6 +67,7 @@ func openPCD(data []byte) (*source, error) {
 
 	for i := range f.fields {
 		field := &f.fields[i]
+		// In text a field is counted in words, and a word has the size 1.
 		if f.isText {
 			field.typ.Size = 1 // word
 			if field.slot == slotColor && field.typ.Code == "f4" {

@@ -43,6 +43,7 @@ func (s *source) unpackPoints() ([]byte, error) {
 		return nil, err
 	}
 
+	// The compressed form has all x, then all y, and so on. The reader of records needs them point by point.
 	rows := make([]byte, len(columns))
 	from := columns
 
@@ -79,6 +80,7 @@ func unpackLZF(in []byte, size int64) ([]byte, error) {
 	out := make([]byte, 0, size)
 	lzfPieces(in, func(literal []byte, back, n int) bool {
 		out = append(out, literal...)
+		// Byte by byte, because a copy may overlap the bytes that it writes.
 		for range n {
 			out = append(out, out[len(out)-back])
 		}

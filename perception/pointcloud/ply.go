@@ -77,6 +77,7 @@ func openPLY(data []byte) (*source, error) {
 		f.fields = append(f.fields, one)
 	}
 
+	// PLY has no packed colour. The three channels are joined, and the place of red stands for the colour.
 	colours := joinColours(f.fields)
 	if err := assign(f.fields); err != nil {
 		return nil, err
@@ -87,6 +88,7 @@ func openPLY(data []byte) (*source, error) {
 
 	f.walk = func(yield func(*values)) error {
 		r := &plyReader{data: body, order: order}
+		// PLY has no offsets: elements before the vertices must be read to find where these begin.
 		for i := range vertex {
 			if err := r.skip(&elements[i]); err != nil {
 				return err
@@ -212,6 +214,7 @@ func (r *plyReader) number(t npy.Type) (float64, error) {
 	}
 
 	v, err := strconv.ParseFloat(string(word), 64)
+	// A number out of range is read as infinity, and its point counts as missing.
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return 0, fmt.Errorf("%q is not a number", media.Clean(string(word), media.MaxName))
 	}

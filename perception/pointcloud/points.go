@@ -57,6 +57,7 @@ func (s *source) each(yield func(*values)) error {
 		s.data, s.unpack, s.width, s.height = data, nil, s.points, 1
 	}
 
+	// Checked once here, so that the loop below can slice without checks.
 	if s.need > int64(len(s.data)) {
 		return fmt.Errorf("the %d points need %d bytes; %d are there", s.points, s.need, len(s.data))
 	}
@@ -87,6 +88,7 @@ func (s *source) each(yield func(*values)) error {
 func (s *source) eachLine(used []field, yield func(*values)) error {
 	n, v := int64(0), values{}
 	for line := range bytes.Lines(s.data) {
+		// The header counts the points. What follows them is ignored.
 		if n == s.points {
 			return nil
 		}
@@ -133,6 +135,7 @@ func openPointCloud2(in media.Payload) (*source, error) {
 	sizes := map[string]int64{"height": 1}
 
 	for _, key := range []string{"point_step", "width", "height", "row_step"} {
+		// The default needs the width and point_step, which come before it in this list.
 		if key == "row_step" {
 			sizes[key] = sizes["width"] * sizes["point_step"]
 		}

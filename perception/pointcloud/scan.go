@@ -120,6 +120,7 @@ func DecodeScan(in media.Payload) (*Scan, error) {
 	}
 
 	data := in.Data
+	// Only invalid JSON is changed: in valid JSON the words can only be part of a text.
 	if !json.Valid(data) {
 		data = nonFinite.ReplaceAll(data, []byte("null"))
 	}
@@ -241,6 +242,7 @@ func ScanDistance(a, b []float32) float64 {
 				j -= len(b)
 			}
 			d := float64(a[i]) - float64(b[j])
+			// The sum only grows, so this turn can no longer win.
 			if sum += d * d; sum >= best {
 				break
 			}
