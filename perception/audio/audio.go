@@ -83,6 +83,7 @@ func (f File) Summary() string {
 		return ""
 	}
 
+	// The length of the samples that are here says nothing about the recording, so the header's claim is used.
 	if f.IsHead() {
 		w.length = w.claimed
 		return w.String()

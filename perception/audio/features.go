@@ -94,6 +94,8 @@ const windowSeconds = 0.032
 // sampling rate stay empty.
 func newSpectrum(rate, count int, low, high float64) *spectrum {
 	const shortest, longest = 6, 12 // powers of two
+	// The transform needs a power of two. Without the limits a rate of 10 MHz would give a window of 320,000
+	// samples.
 	size := 1 << min(max(bits.Len(uint(windowSeconds*float64(rate))), shortest), longest)
 
 	s := &spectrum{
@@ -119,6 +121,7 @@ func (s *spectrum) size() int { return len(s.window) }
 
 // add adds the power of the samples to the bands. There may be fewer samples than a window has.
 func (s *spectrum) add(samples []float32, bands []float64) {
+	// A short window is padded with zeros, and the buffer still has the samples of the one before.
 	clear(s.windowed)
 
 	for i, v := range samples[:min(len(samples), len(s.window))] {

@@ -89,9 +89,11 @@ func (w *wavFile) unpack(r io.Reader) (err error) {
 		if err != nil {
 			return err
 		}
+		// Checked on the head of the frame, before its samples are decoded.
 		if len(w.body)/w.size+int(f.BlockSize)*w.channels > maxUnpacked {
 			return errMoreSound
 		}
+		// 0 means that the frame has the sample size of the stream information.
 		if f.BitsPerSample == 0 {
 			f.BitsPerSample = uint8(w.bits)
 		}
@@ -102,6 +104,7 @@ func (w *wavFile) unpack(r io.Reader) (err error) {
 			return fmt.Errorf("a frame has %d channels of %d and %d bits of %d", len(f.Subframes), w.channels, f.BitsPerSample, w.bits)
 		}
 
+		// A frame with fewer bits is scaled up, so that full scale is the same in all frames.
 		shift := w.bits - int(f.BitsPerSample)
 		for i := range f.Subframes[0].Samples {
 			for _, channel := range f.Subframes {

@@ -52,6 +52,7 @@ func openWAV(data []byte) (*wavFile, error) {
 			w.fill(data[at:], size)
 			return w, nil
 		}
+		// Chunks are padded to an even length, and the padding is not part of the size.
 		at = int(min(int64(at)+size+size%2, int64(len(data))))
 	}
 
