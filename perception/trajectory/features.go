@@ -52,6 +52,7 @@ func coarse(points [][3]float64, grain float64) [][3]float64 {
 	if last := points[len(points)-1]; last != out[len(out)-1] {
 		out = append(out, last)
 	}
+	// evenly needs a segment to walk along.
 	if len(out) == 1 {
 		out = append(out, out[0])
 	}

@@ -60,6 +60,7 @@ func stampOf(v *message.Value) *float64 {
 		switch stamp.Kind {
 		case message.Float64:
 			return &stamp.Float
+		// ROS 1 has secs and nsecs, ROS 2 sec and nanosec, Foxglove sec and nsec. The missing ones are 0.
 		case message.Struct:
 			seconds := stamp.At("sec").Float + stamp.At("secs").Float
 			return new(seconds + (stamp.At("nanosec").Float+stamp.At("nsec").Float+stamp.At("nsecs").Float)*1e-9)

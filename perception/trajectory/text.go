@@ -43,6 +43,8 @@ func (t *Trajectory) readText(in media.Payload) error {
 // isPoseText looks at the first lines.
 func isPoseText(in media.Payload) bool {
 	const enough = 16 << 10 // bytes
+	// The line that is cut must not count as a wrong row: WholeLines drops it because the size says that data
+	// follows.
 	if len(in.Data) > enough {
 		in.Data, in.Size = in.Data[:enough], int64(len(in.Data))
 	}
@@ -60,6 +62,8 @@ func readPoses(in media.Payload) (table *timeseries.Series, pose func(v []float6
 	switch {
 	case width == 0 && named:
 		columns, err := namedColumns(table.Channels, in.Metadata)
+		// The header names no unit of the time. The size of the last time tells seconds since 1970 from
+		// milliseconds and so on.
 		if err == nil && columns.time >= 0 && columns.secondsPer == 0 && table.Len() > 0 {
 			columns.secondsPer = timeseries.SinceEpoch(table.Row(table.Len() - 1)[columns.time])
 		}
@@ -132,6 +136,7 @@ func isKITTI(table *timeseries.Series) bool {
 				return false
 			}
 		}
+		// A reflection has orthonormal columns, too, but is no rotation.
 		if dot(cross(a, b), c) <= 0 {
 			return false
 		}

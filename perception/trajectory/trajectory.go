@@ -112,6 +112,8 @@ func (t *Trajectory) Finish() error {
 	if len(t.Positions) < MinPoses {
 		return errors.New("a trajectory has at least two poses with a position")
 	}
+	// Add leaves out single times and orientations, so shorter lists no longer belong to the positions by their
+	// index.
 	if len(t.Times) != len(t.Positions) || !slices.IsSorted(t.Times) {
 		t.Times = nil
 	}
