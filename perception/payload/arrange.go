@@ -51,6 +51,7 @@ func (l layout) move(dst, src []byte, back bool) {
 	}
 
 	for c := range l.columns {
+		// Column by column, because the number above is of the same channel, and neighbours in time differ least.
 		above := uint64(0)
 
 		at, put := c*from.column, c*to.column

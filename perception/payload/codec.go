@@ -135,6 +135,7 @@ func (c Codec) Decode(stored []byte, size int64) ([]byte, error) {
 	if size < 0 || size > MaxWhole {
 		return nil, fmt.Errorf("%w: %d bytes are too many to decode in memory; the limit is %d", ErrDamaged, size, MaxWhole)
 	}
+	// Before raw is allocated: the size comes from a database that may be damaged.
 	if err := checkFrame(stored, size); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
@@ -167,6 +168,7 @@ func Choose(sample []byte) Codec {
 	sample = sample[:min(len(sample), trySize)]
 	w := borrow()
 	defer w.release()
+	// A smaller gain is not worth the time of decoding at each read.
 	best, least := Raw, len(sample)-len(sample)/10
 	codecs := []Codec{Zstd}
 	// Messages are read often, which zstd alone is fastest for.
@@ -195,6 +197,7 @@ func rowOf(sample []byte) int {
 		// A longer row repeats clearly more often, since two rows repeat about as often as one.
 		clearly = 1.05
 	)
+	// Look at the end of the sample: the beginning may be the header of a file.
 	sample = sample[max(0, len(sample)-rowSize):]
 	row, most := 0, rarely
 

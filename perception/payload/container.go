@@ -81,6 +81,7 @@ func writeContainer(dst io.Writer, src io.Reader, l layout, block int, sum func(
 		}
 		out, flag := raw[:n], uint32(storedRaw)
 		stored = w.encode(l, stored[:0], out)
+		// The checksum is of the decoded bytes, so that it also detects an error of the decoder.
 		check := crc32.Checksum(out, castagnoli)
 		if len(stored) < n {
 			out, flag = stored, 0
@@ -93,6 +94,8 @@ func writeContainer(dst io.Writer, src io.Reader, l layout, block int, sum func(
 		size, length = size+int64(n), length+int64(len(out))
 	}
 
+	// The hash is complete only now, since writing reads the payload once. Sum and size are therefore in the
+	// trailer.
 	total := sum()
 	tail := binary.LittleEndian.AppendUint64(append(index, total[:]...), uint64(size))
 	check := crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, tail)
@@ -196,6 +199,7 @@ func (c *container) readIndex(index []byte, at, room int64) error {
 	for ; len(index) > 0; index = index[entrySize:] {
 		word := binary.LittleEndian.Uint32(index)
 		b := block{at: at, stored: int(word &^ storedRaw), raw: word&storedRaw != 0, check: binary.LittleEndian.Uint32(index[4:])}
+		// load allocates the stored length, so the index must not claim more than a block or than the file has.
 		if b.stored > blockSize || int64(b.stored) > room {
 			return fmt.Errorf("block %d claims %d bytes of %d", len(c.blocks), b.stored, room)
 		}
@@ -215,6 +219,7 @@ func (c *container) load(i int) error {
 		return nil
 	}
 
+	// raw is overwritten from here on. If loading fails, the old block must not be taken for loaded.
 	c.loaded = -1
 	// All blocks but the last are full.
 	size := int(min(int64(c.block), c.size-int64(i)*int64(c.block)))

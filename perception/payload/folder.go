@@ -94,6 +94,7 @@ func (f Folder) place(temp string, sum [32]byte, c Codec) error {
 	both := f.locations(sum, c)
 	err := f.disk().MkdirAll(filepath.Dir(both[0]), folderMode)
 	if err == nil {
+		// Before the other file is removed: after a crash between the two there is always a file.
 		err = f.disk().Rename(temp, both[0])
 	}
 	if err == nil {
@@ -198,6 +199,7 @@ func (f Folder) SweepStrays(before time.Time) (removed []string, err error) {
 		}
 		path := filepath.Join(f.Dir, filepath.FromSlash(name))
 		info, err := os.Lstat(path)
+		// A file that was written to lately may belong to a running upload of another process.
 		if err == nil && (!info.Mode().IsRegular() || !info.ModTime().Before(before)) {
 			continue
 		}
@@ -287,6 +289,7 @@ func (f Folder) copyFile(ctx context.Context, path, target string) error {
 		return err
 	}
 
+	// The plain writer hides ReadFrom of os.File, with which CopyBuffer would not use the larger buffer.
 	_, err = io.CopyBuffer(struct{ io.Writer }{out}, ReaderWith(ctx, in), make([]byte, sampleSize))
 	if err == nil {
 		err = out.Sync()

@@ -116,11 +116,13 @@ func (r *Reader) Read(p []byte) (int, error) {
 		return 0, err
 	}
 
+	// A second pass from the beginning is hashed anew.
 	if pos == 0 {
 		r.hash.Reset()
 		r.hashed = 0
 	}
 
+	// Bytes after a seek cannot be hashed. The sum is only compared if the whole payload is read in order.
 	if pos == r.hashed {
 		r.hash.Write(p[:n])
 		r.hashed += int64(n)
@@ -171,6 +173,7 @@ func (f Folder) Verify(ctx context.Context, sum [32]byte, c Codec, size int64, c
 }
 
 func (r *Reader) verify(ctx context.Context, count func(int)) error {
+	// An empty payload has no read that could compare the sum.
 	if r.size == 0 && sha256.Sum256(nil) != r.sum {
 		return r.damaged(errors.New("its sum does not match"))
 	}

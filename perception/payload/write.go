@@ -61,6 +61,7 @@ func (f Folder) Write(ctx context.Context, r io.Reader, o Options) (*Written, er
 	}
 
 	src := &source{ctx: ctx, r: r, options: o, hash: sha256.New()}
+	// One byte above the inline limit tells whether the payload is larger.
 	room := max(o.Inline+1, sampleSize)
 	if o.Expect > 0 {
 		room = min(room, o.Expect+1)
@@ -108,6 +109,7 @@ func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Writ
 			_ = f.disk().Remove(name)
 		}
 	}()
+	// The plain reader hides WriteTo, with which CopyBuffer would not use the larger buffer.
 	if w.Codec == Raw {
 		w.Stored, err = io.CopyBuffer(diskWriter{temp}, struct{ io.Reader }{r}, make([]byte, sampleSize))
 	} else {
@@ -122,6 +124,8 @@ func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Writ
 	sum := src.sum()
 	subfolder := filepath.Dir(f.locations(sum, Raw)[0])
 
+	// The name is the hash, which is known only after all bytes were read. The payload may be stored already, also
+	// by another process meanwhile.
 	known, err := f.Describe(ctx, sum)
 	switch {
 	case err == nil:
@@ -132,6 +136,8 @@ func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Writ
 		return err
 	}
 
+	// The bytes must be on the disk before the name: otherwise a loss of power leaves an empty file under a valid
+	// name.
 	if err := errors.Join(temp.Sync(), temp.Close()); err != nil {
 		return onDisk(err)
 	}

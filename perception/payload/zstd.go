@@ -20,7 +20,8 @@ const zstdWindow = 1 << 20
 
 // workspaces holds the unused ones. The garbage collector empties it.
 var workspaces = sync.Pool{New: func() any {
-	// The constant options are valid.
+	// Frames have no checksum, because payloads have a hash and blocks a checksum. A single segment makes each
+	// frame state its size, which checkFrame needs.
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1),
 		zstd.WithWindowSize(zstdWindow), zstd.WithSingleSegment(true), zstd.WithEncoderCRC(false),
 		zstd.WithZeroFrames(true), zstd.WithLowerEncoderMem(true))
@@ -68,6 +69,7 @@ func (w *workspace) decode(l layout, raw, stored []byte) error {
 	if l.element > 0 {
 		into = w.room(len(raw))
 	}
+	// The capacity ends the decoding of a frame that holds more than it should.
 	got, err := w.decoder.DecodeAll(stored, into[:0:len(into)])
 	if err != nil {
 		return err
