@@ -68,6 +68,7 @@ func (q *ring) take(dst []byte, h header) []byte {
 	first := min(uint64(h.size), uint64(len(q.buf))-from)
 	dst = append(dst, q.buf[from:from+first]...)
 	dst = append(dst, q.buf[:uint64(h.size)-first]...)
+	// Only after the copy: the writer may overwrite the bytes from now on.
 	q.tail.Store(pos + uint64(h.size))
 
 	return dst
@@ -124,6 +125,7 @@ func (c *chunk) describe(source map[string]any) map[string]any {
 	m["start"] = time.Unix(0, c.stamps[0]).UTC().Format(time.RFC3339Nano)
 	m["end"] = time.Unix(0, c.stamps[n-1]).UTC().Format(time.RFC3339Nano)
 	rate := c.rate
+	// n samples have n-1 intervals.
 	if span := c.seconds(0, n-1); rate == 0 && span > 0 {
 		rate = float64(n-1) / span
 	}
@@ -160,6 +162,7 @@ func (c *chunk) describeTimes(m map[string]any, period float64) {
 
 	for i := 1; i < c.len(); i++ {
 		interval := c.seconds(i-1, i)
+		// Gaps do not count as jitter, which would otherwise be the length of the longest gap.
 		if interval <= gapAbove*period {
 			jitter = max(jitter, math.Abs(interval-period))
 			continue

@@ -162,6 +162,7 @@ func (r *Recorder) Counts() []SourceCount {
 func (r *Recorder) Flush(ctx context.Context) error {
 	flushed := make(chan struct{})
 
+	// The worker may be busy with a failing sink, so handing over the request and waiting for it both end with ctx.
 	for offer := r.flushes; ; {
 		select {
 		case offer <- flushed:
@@ -194,6 +195,7 @@ func (r *Recorder) Close(ctx context.Context) error {
 		for _, s := range r.sources {
 			s.close()
 		}
+		// Only after the sources are closed: the worker's last pass must find everything that was accepted.
 		close(r.closing)
 	}
 	r.mu.Unlock()
@@ -201,6 +203,7 @@ func (r *Recorder) Close(ctx context.Context) error {
 	select {
 	case <-r.done:
 	case <-ctx.Done():
+		// The worker still counts what it drops. Wait for it, or the counts would change after Close.
 		r.cancel(ctx.Err())
 		<-r.done
 	}
@@ -211,5 +214,6 @@ func (r *Recorder) Close(ctx context.Context) error {
 func (r *Recorder) all() []*source {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	// The capacity is cut, so that adding a source copies the slice instead of writing behind the caller's.
 	return r.sources[:len(r.sources):len(r.sources)]
 }

@@ -78,6 +78,7 @@ func (r *Recorder) add(name string, bytes int, item Recorded, c *chunk) (*source
 	}
 
 	item.Source, item.Description = name, cmp.Or(item.Description, "recording of "+name)
+	// The caller may change its maps while the worker reads these.
 	item.Context, item.Metadata = maps.Clone(item.Context), extended(item.Metadata)
 	item.Metadata["source"] = name
 	r.mu.Lock()
@@ -114,6 +115,7 @@ func (s *source) close() {
 // progress or the source is closed.
 func (s *source) push(seq uint64, at time.Time, size int, valid bool, write func(pos uint64)) bool {
 	s.counts.received.Add(1)
+	// Push must not wait in a control loop, so a second caller loses its sample rather than time.
 	if !s.state.CompareAndSwap(idle, pushing) {
 		s.counts.dropped.Add(1)
 		return false
@@ -130,12 +132,14 @@ func (s *source) push(seq uint64, at time.Time, size int, valid bool, write func
 		h := header{seq: seq, at: at.UnixNano(), size: size}.encode()
 		s.queue.put(pos, h[:])
 		write(pos + headerBytes)
+		// The head moves last: it publishes the record to the worker.
 		s.queue.head.Add(uint64(headerBytes + size))
 	} else {
 		s.counts.dropped.Add(1)
 	}
 
 	s.state.Store(idle)
+	// At half full there is still room while the worker wakes up. One pending signal is enough.
 	if q := &s.queue; q.head.Load()-q.tail.Load() > uint64(len(q.buf)/2) {
 		select {
 		case s.wake <- struct{}{}:

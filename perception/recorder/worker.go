@@ -67,6 +67,7 @@ func (w *worker) run(ctx context.Context) {
 func (w *worker) drain(ctx context.Context, everything bool) {
 	sources := w.all()
 
+	// The ends are fixed first, or a fast source would keep this pass from ending.
 	ends := make([]uint64, len(sources))
 	for i, s := range sources {
 		ends[i] = s.queue.head.Load()
@@ -101,6 +102,7 @@ func (w *worker) drain(ctx context.Context, everything bool) {
 func (w *worker) gather(s *source, end uint64, shares int) bool {
 	now := time.Now()
 
+	// Each source has a share, so that a camera does not delay the force sensor behind it.
 	bytes, items := len(w.data)+maxBatch/shares, len(w.items)+max(1, maxItems/shares)
 	for len(w.data) < bytes && len(w.items) < items {
 		h, ok := s.queue.next(end)
@@ -146,6 +148,7 @@ func (w *worker) offer(ctx context.Context) {
 
 	for i := range w.items {
 		err := err
+		// One bad item refuses the whole batch. Alone, the others can be stored.
 		if len(w.items) > 1 && errors.Is(err, ErrRefused) {
 			err = w.keep(ctx, w.items[i:i+1], w.from[i:i+1])
 		}
@@ -204,6 +207,7 @@ func (w *worker) keepOnce(ctx context.Context, items []Recorded, from []origin) 
 
 	now := make([]SourceCount, len(sources))
 	for i, s := range sources {
+		// Read anew for each try: samples go on being dropped while the sink fails.
 		now[i] = s.counts.read(s.name)
 		for j, o := range from {
 			if o.source == s {
