@@ -117,6 +117,7 @@ func (s *Segment) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Scans are shown one at a time: the robot moves between two of them, so their points do not fit together.
 	if !o.Trace && first.At("ranges").Kind == message.Numbers && first.At("angle_min").IsNumber() {
 		return s.scan(schema, o)
 	}
@@ -191,6 +192,8 @@ func (s *Segment) decodeAll(f func(v *message.Value) error) ([]float64, error) {
 		if err := f(v); err != nil {
 			return nil, err
 		}
+		// The header has the time of the measurement. The log time has the delays of the network and the recorder
+		// in it.
 		stamp, ok := message.Time(v.At("header", "stamp"), "nanosec")
 		if !ok {
 			stamp = m.LogTime
@@ -342,6 +345,8 @@ type readings []reading
 func (r readings) appendTo(values []float64, names []string) []float64 {
 	for c, name := range names {
 		at, value := c, math.NaN()
+		// Messages of one type usually have their numbers at the same places. Search only if the order differs, as
+		// of joints.
 		if c >= len(r) || r[c].name != name {
 			at = slices.IndexFunc(r, func(other reading) bool { return other.name == name })
 		}

@@ -38,6 +38,7 @@ func (c *Channel) Schema() (*message.Schema, error) {
 		return nil, fmt.Errorf("the definition of %.80s is left out, since those of the recording take more than %d bytes; its messages are kept as bytes", c.SchemaName, maxDefinitions)
 	}
 	encoding := c.SchemaEncoding
+	// Definitions are only used for CDR. JSON describes itself, and Parse refuses other encodings by their names.
 	if c.MessageEncoding != "cdr" {
 		encoding = c.MessageEncoding
 	}
@@ -293,6 +294,7 @@ type Writer struct {
 // NewWriter begins a segment.
 func NewWriter(c *Channel) *Writer {
 	s := &Writer{}
+	// No index and no statistics: a segment is read whole, and they would take more bytes than small messages.
 	w, err := mcap.NewWriter(&s.buf, &mcap.WriterOptions{
 		SkipMessageIndexing: true, SkipStatistics: true, SkipRepeatedSchemas: true, SkipRepeatedChannelInfos: true,
 		SkipAttachmentIndex: true, SkipMetadataIndex: true, SkipChunkIndex: true, SkipSummaryOffsets: true, OverrideLibrary: true,
