@@ -292,6 +292,7 @@ func summarizeOther(it Item) string {
 		// Its beginning alone is not all that a format needs.
 		return s
 	}
+	// The formats that accept the bytes say why they cannot read them. A preview collects the first such error.
 	if _, err := MakePreview(it, PreviewOptions{}); err != nil && !errors.Is(err, ErrNoPreview) {
 		s += ", not read: " + err.Error()
 	}
