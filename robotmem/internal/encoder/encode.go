@@ -12,6 +12,7 @@ func (m *Model) embedWith(k *kernels, text string) []float32 {
 
 	sum, window := make([]float32, m.hidden), make([]int32, 0, min(len(content)+2, m.positions))
 	for len(content) > 0 {
+		// Two positions are for the start and the end token.
 		part := content[:min(len(content), m.positions-2)]
 		content = content[len(part):]
 		window = append(append(append(window[:0], tokenStart), part...), tokenEnd)
@@ -23,6 +24,7 @@ func (m *Model) embedWith(k *kernels, text string) []float32 {
 		square += float64(v) * float64(v)
 	}
 
+	// An empty text has the vector 0, which stays 0 instead of becoming NaN.
 	scale := float32(1 / math.Sqrt(max(square, 1e-24)))
 	for i := range sum {
 		sum[i] *= scale

@@ -32,6 +32,7 @@ func (m *Model) workspace(tokens int) *workspace {
 	if w, ok := m.buffers.Get().(*workspace); ok && w.tokens >= tokens {
 		return w
 	}
+	// At least 32 tokens, so that short texts can share the workspaces of the pool.
 	n := padded(max(tokens, 32))
 
 	return &workspace{
@@ -127,6 +128,7 @@ func multiply(k *kernels, a matrix, w *workspace, out []float32, n int) {
 		weights := a.weights[g*groupBytes:][:groupBytes]
 		bias := a.bias[g*groupSize:][:groupSize]
 
+		// All tiles for one group of weights, so that the weights are read from memory once.
 		for t := 0; t < n; t += tileTokens {
 			tile := w.quantized[t/tileTokens*tileBytes:][:tileBytes]
 			k.multiply(out[t*a.outputs+g*groupSize:], a.outputs, weights, tile, bias)
@@ -145,6 +147,7 @@ func (m *Model) attend(k *kernels, w *workspace, head, n int) {
 		}
 	}
 
+	// The kernels read whole registers, and the buffer still has the keys of a longer text.
 	for j := range headWidth {
 		clear(w.keys[j*wide+n : (j+1)*wide])
 	}

@@ -39,6 +39,7 @@ func quantizeGo(tile []byte, row []float32, lane int) {
 			largest = max(largest, float32(math.Abs(float64(v))))
 		}
 		inverse := float32(0)
+		// A block of zeros has the scale 0, and multiply skips it.
 		if largest > 0 {
 			inverse = 127 / largest
 		}
@@ -62,6 +63,8 @@ func multiplyGo(out []float32, stride int, weights, tile []byte, bias []float32)
 
 	for ; len(weights) > 0; weights, tile = weights[groupBlock:], tile[tileBlock:] {
 		var unpacked [groupSize][blockSize]int32
+		// The weights lie as the assembly loads them: four inputs of each output at a time, of which the upper four
+		// bits of a byte are 16 inputs further.
 		for m := range 4 {
 			for j, q := range weights[2*groupSize+32*m:][:32] {
 				unpacked[j/4][4*m+j%4] = int32(q & 15)
@@ -128,6 +131,7 @@ func scoresGo(out, query, keys []float32) {
 }
 
 func softmaxGo(x []float32, n int, scale float32) {
+	// Exponents relative to the largest are at most 0, so that exp does not overflow.
 	largest := float32(math.Inf(-1))
 	for _, v := range x[:n] {
 		largest = max(largest, v)

@@ -78,6 +78,7 @@ func Open(data []byte) (*Model, error) {
 	f32 := func(at int) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(data[at:])) }
 	m := &Model{hidden: u32(8), heads: u32(16), inner: u32(20), positions: u32(24), epsilon: f32(36)}
 	layers, pieces, characters := u32(12), u32(28), u32(32)
+	// The kernels check no sizes, so a model that does not fit them must not be opened.
 	if m.heads == 0 || m.hidden != m.heads*headWidth || m.inner%blockSize != 0 || layers > 100 || m.positions < 8 {
 		return nil, fmt.Errorf("%w: its sizes do not fit", ErrDamaged)
 	}
@@ -86,6 +87,7 @@ func Open(data []byte) (*Model, error) {
 	for i := range parts {
 		at := headerBytes + 20*i
 		start, size := binary.LittleEndian.Uint64(data[at:]), binary.LittleEndian.Uint64(data[at+8:])
+		// Subtract rather than add: the sum of two damaged numbers may overflow.
 		if start > uint64(len(data)) || size > uint64(len(data))-start {
 			return nil, fmt.Errorf("%w: part %d of %d is cut off", ErrDamaged, i+1, sections)
 		}
@@ -164,6 +166,7 @@ func (m *Model) embed(out []float32, token, position int) {
 	for b := 0; b < len(out); b += blockSize {
 		scale := half(row)
 		for j, q := range row[2:tableBlock] {
+			// Weights are stored as 0 to 15 for -8 to 7.
 			out[b+j] = float32(int(q&15)-8) * scale
 			out[b+j+blockSize/2] = float32(int(q>>4)-8) * scale
 		}

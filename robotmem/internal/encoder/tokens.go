@@ -39,6 +39,7 @@ func newTokens(parts [][]byte, pieces, characters int, unknown float32) (tokens,
 
 	for i, at := 0, 0; i < pieces; i++ {
 		end := t.offset(i + 1)
+		// Increasing offsets also make sure that later lookups stay within the blob.
 		if end <= at || end > len(t.blob) {
 			return t, fmt.Errorf("%w: piece %d has no text", ErrDamaged, i)
 		}
@@ -47,6 +48,7 @@ func newTokens(parts [][]byte, pieces, characters int, unknown float32) (tokens,
 		at = end
 	}
 
+	// A byte that begins no piece gets an empty range after the byte before it.
 	for b := range t.first[1:] {
 		t.first[b+1] = max(t.first[b+1], t.first[b])
 	}
@@ -142,6 +144,7 @@ func (t *tokens) split(text string) []int32 {
 	for i := 0; i < len(s); {
 		_, n := utf8.DecodeRune(s[i:])
 		t.prefixes(s[i:], func(length, piece int) { reach(i+length, i, int32(specials+piece), t.score(piece)) })
+		// Every character has a step, or a character without a piece would end all divisions.
 		reach(i+n, i, tokenUnknown, t.unknown)
 		i += n
 	}
