@@ -89,6 +89,8 @@ func (a *app) options() (o local.Options, err error) {
 		o.Retention = a.Config.retention
 	}
 
+	// The weight of real-world data is not that of a ranked list, and the memory refuses names of lists that it
+	// does not know.
 	if real, ok := o.Weights["real"]; ok {
 		o.RealWeight = real
 		delete(o.Weights, "real")
@@ -198,6 +200,7 @@ func (a *app) Use(ctx context.Context, f func(robotmem.Node) error) error {
 	}
 	err = f(m)
 	if err == nil {
+		// Without this a memory that only commands use would never get vectors.
 		limited, cancel := context.WithTimeout(ctx, embedTime)
 		defer cancel()
 		if err := m.EmbedStored(limited); err != nil && limited.Err() == nil {
@@ -275,6 +278,7 @@ func wholeFile(name, field string, write func(*os.File) error) error {
 
 	err = write(f)
 	if err == nil {
+		// Sync before the rename: otherwise a loss of power could leave an empty file under the final name.
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {

@@ -40,6 +40,7 @@ func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
 		return notFound("db", "there is no memory at %s to make a backup of; pass --db", path)
 	}
 
+	// A backup computes no vectors, and an embedder that cannot be reached must not prevent it.
 	a.Config.Embedder = "none"
 	ctx = a.watched(ctx)
 	m, err := a.Open(ctx, path)
@@ -190,6 +191,7 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 		v := verdict{Path: b.Path, Healthy: true}
 		_, err := backup.Verify(ctx, b.Path)
 		told := (*robotmem.Error)(nil)
+		// Only damage is a verdict. An interrupt, or an error of the system, ends the command.
 		if err != nil && (ctx.Err() != nil || !errors.As(err, &told) || one && told.Kind != robotmem.Corrupt) {
 			return err
 		}
@@ -224,6 +226,7 @@ func (c *backupRestoreCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	// A path wins over a name of the list.
 	if named := filepath.Join(folder, filepath.Base(from)); !exists(from) && exists(named) {
 		from = named
 	}

@@ -64,6 +64,7 @@ func (c *benchFactsCmd) Run(ctx context.Context, a *app) error {
 	}
 	r := &benchReport{CPU: procValue("/proc/cpuinfo", "model name", "unknown CPU"), Cores: runtime.NumCPU(), Facts: c.N, Durability: a.Config.Durability}
 	b := &bench{a: a, facts: eval.NewFacts(), calls: min(benchCalls, c.N/10), report: r}
+	// Models would measure themselves rather than the memory.
 	a.Config.Embedder, a.Config.Reranker = "none", ""
 	err := a.inTempMemory(ctx, func(m *local.Node, path string) error {
 		b.m = m
@@ -186,6 +187,7 @@ func (b *bench) measure(name string, n, callers, rows int, f func(i int) error) 
 
 	for range callers {
 		wg.Go(func() {
+			// The callers share one counter, so that none waits for a slower one at the end.
 			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 				begun := time.Now()
 				if err := f(i); err != nil {

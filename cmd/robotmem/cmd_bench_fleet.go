@@ -105,12 +105,14 @@ func (b *fleetBench) onServer(ctx context.Context, url string) (err error) {
 
 	defer func() {
 		err = errors.Join(err, b.close())
+		// Delete the tenant even after an interrupt, which has ended ctx.
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), fleetDropped)
 		defer cancel()
 		err = errors.Join(err, site.DropTenant(limited, o.Tenant))
 	}()
 	b.try(func() error { return b.open(ctx, url, o) })
 	b.fill(ctx)
+	// The nodes are opened again with an embedder, so that filling them and computing vectors are measured apart.
 	o.Embedder = &eval.WordVectors{}
 	b.try(func() error { return b.open(ctx, url, o) })
 	b.measure("vectors of all memories", 1, 1, b.Facts, func(int) error { return b.nodes[0].Reembed(ctx, func(int64, int64) {}) })
@@ -224,6 +226,7 @@ func (b *fleetBench) work(ctx context.Context) error {
 
 	repeat := func(c *call, n *local.Node, do func(context.Context, *local.Node) error) {
 		wg.Go(func() {
+			// Each robot has a phase of its own. Otherwise all would write in the same instant.
 			for due := start.Add(rand.N(c.every)); due.Sub(start) < length; due = due.Add(c.every) { //nolint:gosec // a phase
 				select {
 				case <-ctx.Done():

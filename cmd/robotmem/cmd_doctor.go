@@ -27,6 +27,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	}
 
 	ctx = a.watched(ctx)
+	// Recover first: Use would fail to open a damaged file. On a server PostgreSQL guards the data.
 	if c.Repair && a.Config.URL == "" && !a.Config.onServer() {
 		if done, err := c.recover(ctx, a); done || err != nil {
 			return err

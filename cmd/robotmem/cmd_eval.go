@@ -85,6 +85,8 @@ func (c *evalAnswersCmd) Run(ctx context.Context, a *app) error {
 			if err != nil {
 				return nil, nil, err
 			}
+			// The questions have the time of the data set, so that the results depend on neither the day nor the
+			// zone of this machine.
 			o.Clock, o.Location, o.Embedder, o.Reranker = now, time.UTC, embedder, reranker
 			if s.Weights != nil {
 				o.Weights = s.Weights

@@ -94,7 +94,7 @@ func (c *exportCmd) whole(ctx context.Context, a *app, m *local.Node) error {
 	if err != nil {
 		return err
 	}
-	// The archive is on stdout.
+	// The archive is on stdout, so the report goes to stderr.
 	if name == "-" {
 		a.Stdout = a.Stderr
 	}

@@ -179,6 +179,7 @@ func (a *app) openSite(ctx context.Context) (*site.Site, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Models take time and memory. Commands that only manage tenants and tokens need none.
 	if a.serves != "" {
 		if err = a.addModels(&o); err != nil {
 			return nil, err

@@ -83,12 +83,15 @@ func (c *fleetJoinCmd) Run(ctx context.Context, a *app) error {
 			return err
 		}
 
+		// The site knows this memory by its replica ID. Joining the same site again keeps the ID, or everything
+		// would be sent anew.
 		p.Replica = uuid.NewString()
 		if again := before != nil && before.URL == p.URL; again {
 			p.Replica, p.Token = before.Replica, cmp.Or(p.Token, before.Token)
 		}
 
 		r := fleet.NewReplicator(m, p, nil, a.Log)
+		// Save only what the site has accepted: a refused robot must not appear to have joined.
 		if err := r.Greet(ctx, c.Replace); err != nil {
 			return err
 		}
@@ -99,6 +102,7 @@ func (c *fleetJoinCmd) Run(ctx context.Context, a *app) error {
 		switch {
 		case before == nil || before.Replica != p.Replica:
 			err = r.Reset(ctx)
+		// The earlier settings may have left payloads out, so look through all of them again.
 		case p.Payloads != fleet.PayloadsNone:
 			err = r.ResendPayloads(ctx)
 		}

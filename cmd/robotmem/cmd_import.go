@@ -70,6 +70,7 @@ func (a *app) source(ctx context.Context, path string) (importer, error) {
 	if path != "-" {
 		return sourceOf(ctx, path)
 	}
+	// stdin cannot be read twice, so the importer must get the reader that has peeked.
 	in := bufio.NewReader(a.Stdin)
 	a.Stdin = in
 	head, err := in.Peek(archive.HeadBytes)
@@ -123,7 +124,7 @@ func sourceOf(ctx context.Context, path string) (importer, error) {
 
 	switch {
 	case recording.Recognizes(path, f):
-		// Before archives, which are compressed with zstd, too.
+		// Recordings are tested before archives, because both may be compressed with zstd.
 		return (*importCmd).recording, nil
 	case archive.Recognizes(head):
 		return (*importCmd).archive, nil
@@ -158,7 +159,7 @@ func sourceOfFolder(path string) (importer, error) {
 	case markdown.Recognizes(path):
 		return (*importCmd).markdown, nil
 	case recording.RecognizesFolder(path):
-		// Of a recorder that was killed before it wrote metadata.yaml.
+		// A recorder that was killed has not written its metadata.yaml.
 		return (*importCmd).recording, nil
 	}
 
@@ -202,6 +203,8 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 				return err
 			}
 		}
+		// The state records how far the file was read, for these settings and this memory. Other settings start
+		// from the beginning.
 		if o.State, err = jsonl.OpenState(f, base, fmt.Sprintf("%t\n%s\n%s", c.KeepDuplicates, a.Config.Collection, a.Config.URL)); err != nil {
 			return err
 		}
@@ -225,6 +228,8 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 
 		if err != nil {
 			next := goOn
+			// stdin has no state, and without the check for duplicates the same command would store the first lines
+			// twice.
 			if c.File == "-" && c.KeepDuplicates {
 				next = "go on with the lines after it"
 			}
@@ -334,7 +339,7 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 			Collection: a.Config.Collection, DryRun: c.DryRun,
 			Refused: a.refused,
 		})
-		// What was read with an assumption.
+		// The notes list what the reader had to assume, such as a time zone.
 		notes := src.Report()
 
 		return c.arrived(a, importAnswer{ImportReport: report, File: &notes}, err)
@@ -392,6 +397,7 @@ func (c *importCmd) arrived(a *app, answer importAnswer, failed error) error {
 	})
 	if failed != nil && !c.DryRun {
 		next := goOn
+		// Running the same command on a damaged file would fail again.
 		if kind := robotmem.KindOf(failed); kind == robotmem.Corrupt || kind == robotmem.Invalid {
 			next = "run it again with a whole file to go on"
 		}

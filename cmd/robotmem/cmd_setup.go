@@ -111,6 +111,7 @@ func (c *setupCmd) entry(a *app, g *globals, client *clients.Client) (clients.En
 func (g *globals) carried(env func(string) (string, bool)) (args []string, err error) {
 	var c config
 	given := map[string]any{}
+	// Only what was given is carried: defaults may change with the version.
 	err = g.given(env, given, map[string]layer{})
 	if err == nil {
 		err = mapstructure.WeakDecode(given, &c)

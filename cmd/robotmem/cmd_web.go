@@ -70,6 +70,8 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return err
 	}
+	// Checked before anything is opened: an open node in a network gives the memory to everybody. A site asks for
+	// tokens itself.
 	if !set.onServer() && !onlyLocal && len(tokens.Tokens()) == 0 && provider == nil {
 		return &robotmem.Error{Kind: robotmem.Forbidden, Field: "addr", Err: fmt.Errorf("%q can be reached by other machines, and there is no token; make one with `robotmem token create NAME`, or use a loopback address such as 127.0.0.1:7878", set.Addr)}
 	}
@@ -109,6 +111,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return err
 	}
+	// A limit that the user gave must not be replaced.
 	if set.Memory == "" && os.Getenv("GOMEMLIMIT") == "" {
 		afterCollection(returnHeap)
 	}
@@ -119,13 +122,15 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	defer func() { err = errors.Join(err, m.Close()) }()
 	defer inBackground(ctx, func(ctx context.Context) { a.makeBackups(ctx, m) })()
 	defer inBackground(ctx, func(ctx context.Context) { a.replicate(ctx, m) })()
-	// So that the first question need not wait.
+	// Load the indexes now, so that the first question does not wait for them.
 	defer inBackground(ctx, func(ctx context.Context) {
 		if err := m.Warm(ctx); err != nil && ctx.Err() == nil {
 			a.Log.Warn("the indexes are not in memory yet", "err", err)
 		}
 		debug.FreeOSMemory() // what loading has left
 	})()
+	// Only now, after the file was opened, its id is certain: tokens that were copied together with another file
+	// are refused.
 	id, err := m.Store.FileID(ctx)
 	if err != nil {
 		return err
@@ -135,7 +140,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 
 	svc := inCollection(a.joined(m), set.Collection)
-	// As on a read-only disk.
+	// The node works without a secret, for example on a read-only disk.
 	if options.Secret, err = nodeSecret(tokens.files.Secret()); err != nil {
 		a.Log.Warn("this node cannot prove to other programs that it serves the file", "err", err)
 	}
@@ -167,7 +172,7 @@ func (a *app) serveSite(ctx context.Context, options *web.Options, onlyLocal boo
 	}
 
 	options.Memory = n.Memory().Part(web.DefaultMemory)
-	// The guard opens the memories of those who ask.
+	// The node was only opened to check the tenant and to read its budget. The guard opens the memories of callers.
 	if err := n.Close(); err != nil {
 		return err
 	}
@@ -234,6 +239,7 @@ func (a *app) serveOver(ctx context.Context, svc robotmem.Node, options *web.Opt
 	options.MCP = tools.Handler()
 	server := web.NewServer(svc, *options)
 	server.TLSConfig = tlsConfig
+	// The listener already accepts connections, so a program that waits for this line can connect at once.
 	fmt.Fprintln(a.Stdout, address)
 
 	return serve(ctx, server, l)
@@ -266,6 +272,7 @@ func webOptions(s *config, local bool) (o web.Options, err error) {
 
 	o.AllowedHosts = s.AllowHost
 	if host, _, _ := net.SplitHostPort(s.Addr); host != "" {
+		// The capacity is cut, so that append does not write into the list of the settings.
 		o.AllowedHosts = append(o.AllowedHosts[:len(s.AllowHost):len(s.AllowHost)], host)
 	}
 

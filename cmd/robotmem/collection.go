@@ -20,7 +20,7 @@ func inCollection(m robotmem.Node, name string) robotmem.Node {
 	if name == "" {
 		return m
 	}
-	// A file and a client both are.
+	// Both kinds of nodes, a file and a client, implement Zoned.
 	return &collected{m, m.(robotmem.Zoned), name}
 }
 

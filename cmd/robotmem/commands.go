@@ -104,6 +104,7 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	parser, err := kong.New(grammar,
 		kong.Name("robotmem"), kong.Description(description),
 		kong.Writers(a.Stdout, a.Stderr),
+		// kong would end the process at --help, without closing anything.
 		kong.Exit(func(code int) { ended = code }),
 		kong.WithHyphenPrefixedParameters(true),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 100}),
@@ -130,6 +131,7 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	}
 
 	if a.Config, err = loadConfig(&grammar.globals, a.env); err != nil {
+		// A broken file of settings must not prevent the version from being printed for a bug report.
 		if k.Command() != "version" {
 			return err
 		}

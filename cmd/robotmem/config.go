@@ -132,6 +132,7 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 	if err := g.given(env, settings, c.given); err != nil {
 		return c, err
 	}
+	// WeakDecode would take any number but 0 for true, and its error for another text names a type of Go.
 	if _, err := strconv.ParseBool(fmt.Sprint(settings["read_only"])); err != nil {
 		return c, invalid("read_only", "must be true or false, not %q", settings["read_only"])
 	}
@@ -194,12 +195,11 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-// loadFile reads the settings of one file. Unknown keys are refused: a misspelt setting would
-// have no effect.
-// It returns their names.
+// loadFile reads the settings of one file and returns their names. An unknown key is an error, because a misspelt
+// setting would have no effect.
 func loadFile(settings map[string]any, path string, required bool, env func(string) (string, bool)) (named []string, err error) {
 	data, err := readSettings(path)
-	// A home below a file has no settings either.
+	// ENOTDIR: a parent of the folder is a file, so there are no settings, either.
 	if err != nil && !required && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
 		return nil, nil
 	}
@@ -258,6 +258,7 @@ func resolvePaths(value any, dir string, env func(string) (string, bool)) any {
 		if site.IsURL(v) {
 			return v
 		}
+		// No shell expands the ~ of a file.
 		rest, ofUser := strings.CutPrefix(v, "~/")
 		if user, ok := env("HOME"); ofUser && ok {
 			return filepath.Join(user, rest)
@@ -295,6 +296,7 @@ func (c *config) check() error {
 	if !(c.EmbedCPU >= embedding.MinCPU && c.EmbedCPU <= embedding.MaxCPU) {
 		return invalid("embed_cpu", "must be a number of cores from %v to %v, such as 0.5, not %v", embedding.MinCPU, embedding.MaxCPU, c.EmbedCPU)
 	}
+	// SQLite would create a file with the address as its name, and the memory would seem empty.
 	if isNoFile.MatchString(c.DB) && !site.IsURL(c.DB) {
 		return invalid("db", "is a file, or a site such as postgres://robotmem@db1/robotmem, not %q; a node over HTTP is named by --url http://…; ./NAME names a file that looks like an address", c.DB)
 	}
@@ -315,6 +317,7 @@ func (c *config) schedule() (*backup.Schedule, error) {
 	}
 
 	s := &backup.Schedule{}
+	// A missing folder is no error here: its disk may be mounted later.
 	info, err := os.Stat(c.BackupTo)
 	if c.BackupTo == "" || err == nil && !info.IsDir() {
 		return nil, invalid("backup.to", "must be the folder of the backups, such as one on another disk, not %q", c.BackupTo)

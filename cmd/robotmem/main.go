@@ -38,6 +38,8 @@ func afterCollection(f func(live int64)) {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
 	f(int64(live[0].Value.Uint64()))
+	// The object is unreachable at once, so its cleanup runs after the next collection and prepares the one after
+	// it.
 	runtime.AddCleanup(new([1 << 10]byte), func(int) { afterCollection(f) }, 0)
 }
 

@@ -27,7 +27,7 @@ func (c *opCommand) run(ctx context.Context, a *app) error {
 		return err
 	}
 
-	// Not for the first look at the default.
+	// The default memory may be missing, so that a first look works. A file that was named must exist.
 	if c.op.Hints.ReadOnly && (a.Config.DB != "" || c.op.Name == "audit") {
 		if err := a.existing(); err != nil {
 			return err
@@ -40,6 +40,8 @@ func (c *opCommand) run(ctx context.Context, a *app) error {
 		m = a.joined(m)
 
 		switch {
+		// Payloads may be larger than the memory of this machine, so they are streamed instead of put into an
+		// answer.
 		case c.op.Name == "data" && !asJSON:
 			return c.streamData(ctx, a, m, request)
 		case c.given("File"):

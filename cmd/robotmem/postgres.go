@@ -73,6 +73,7 @@ func withPostgres(ctx context.Context, f func(url string) error) (err error) {
 
 	data, log := filepath.Join(dir, "data"), filepath.Join(dir, "log")
 	run := func(name string, args ...string) error {
+		// An interrupt must not kill pg_ctl: a server that is half started would stay behind.
 		cmd := exec.CommandContext(context.WithoutCancel(ctx), filepath.Join(bin, name), args...)
 		cmd.Dir = dir
 		as(cmd)

@@ -48,7 +48,7 @@ func printAnswer(w *lines, answer any) {
 		printRecall(w, r)
 		return
 	case *robotmem.StartSessionResponse:
-		// The id alone in the first line, for scripts.
+		// Scripts read the first line, which has the ID alone.
 		w.line("%s", r.SessionID)
 		w.detail("collection", fmt.Sprintf("%s, %d active memories", r.Collection, r.ActiveMemoriesCount))
 		w.block(r.Briefing.Text)
@@ -61,7 +61,7 @@ func printAnswer(w *lines, answer any) {
 		}
 		return
 	case *admin.ActivityResponse:
-		// Without the times of no activity.
+		// Leave out the times without activity.
 		r.Buckets = slices.DeleteFunc(r.Buckets, func(b admin.ActivityBucket) bool { return b.Facts+b.Perceptions+b.Recalls == 0 })
 	}
 
@@ -216,7 +216,7 @@ func printRecall(w *lines, r *robotmem.RecallResponse) {
 			said = robotmem.Clip(oneLine(m.Content), 300)
 		}
 		w.line("%2d. %s[%d] %s", i+1, score, m.MemoryID, said)
-		// Compact, or the id alone.
+		// A compact answer, or one of IDs alone, has no type and no details.
 		if m.Type == "" {
 			continue
 		}

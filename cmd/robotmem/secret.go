@@ -30,6 +30,7 @@ func nodeSecret(path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read: %w", path, err)
 	}
+	// A secret that others can read proves nothing.
 	if !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return nil, robotmem.Errorf(robotmem.Invalid, "secret", "%s can be read by others, or is no file; remove it, and the node makes another one", path)
 	}
@@ -61,6 +62,8 @@ func makeSecret(path string) error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("%s cannot be written: %w", path, err)
 	}
+	// A link fails if the name exists, unlike a rename, so the first of several processes wins and all use its
+	// secret.
 	if err := os.Link(temporary, path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s cannot be written: %w", path, err)
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// interruptible is a reader of which a wait ends with ctx. A read of a terminal or a pipe cannot be cancelled,
-// so the signal that ends ctx would be swallowed until more input comes. The goroutine of such a read is
-// left behind: it holds nothing but its buffer, and the process is about to end.
+// interruptible is a reader whose Read returns when ctx ends. A read of a terminal or a pipe cannot be cancelled,
+// so the signal that ends ctx would have no effect until more input comes. The goroutine of such a read is left
+// behind: it holds nothing but its buffer, and the process is about to end.
 type interruptible struct {
 	ctx   context.Context
 	in    io.Reader
@@ -29,6 +29,8 @@ func (r *interruptible) Read(p []byte) (int, error) {
 		if r.reads == nil {
 			r.reads = make(chan readResult, 1)
 			go func(to chan<- readResult) {
+				// A buffer of its own: after an interrupt the read may still write, and the caller may have reused
+				// p.
 				buffer := make([]byte, max(1, min(len(p), 64<<10)))
 				n, err := r.in.Read(buffer)
 				to <- readResult{buffer[:n], err}

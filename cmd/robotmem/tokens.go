@@ -183,13 +183,14 @@ func openTokens(c *config, failed func(error)) (*tokenFile, error) {
 		}
 		f.always = []web.Token{web.NewToken("ROBOTMEM_TOKEN", c.Token, false)}
 	}
+	// Look before reading: a change in between is then noticed at the next call, and not lost.
 	f.seen, _ = os.Stat(f.path)
 	f.now, err = f.read()
 
 	return f, err
 }
 
-// Tokens are the present ones, or while the file cannot be read the last ones.
+// Tokens returns the present tokens. While the file cannot be read, it returns the last ones.
 func (f *tokenFile) Tokens() []web.Token {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -200,6 +201,7 @@ func (f *tokenFile) Tokens() []web.Token {
 
 	f.seen = info
 	now, err := f.read()
+	// A file that disappears would otherwise open a node on a loopback address to every program.
 	if err == nil && info == nil && len(f.now) > len(f.always) {
 		err = invalid("token", "%s is gone; put it back, or revoke its tokens with robotmem token revoke", f.path)
 	}
