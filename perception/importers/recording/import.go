@@ -187,6 +187,7 @@ func (imp *importer) channel(c *Channel) *channel {
 	one := &channel{Channel: c, topic: t, pose: poseKindOf(c), hasPayload: slices.Contains(payloadTypes, message.ShortName(c.SchemaName))}
 
 	var err error
+	// Without a schema the messages are kept as bytes, and each counts as undecoded for this reason.
 	if one.schema, err = imp.schemas.of(c); err != nil {
 		one.problem = err.Error()
 	}

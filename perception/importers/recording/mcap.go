@@ -132,6 +132,7 @@ func (m *mcapFile) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 			yield(nil, &BreakError{Offset: 0, Err: err})
 			return
 		}
+		// The next pass uses the buffer again: an import counts the messages before it reads them.
 		defer func() { m.body = records.buf }()
 
 		pass := &mcapPass{mcapFile: m, records: records, yield: yield}

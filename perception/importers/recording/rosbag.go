@@ -157,6 +157,7 @@ func find(root *os.Root, name string) (string, error) {
 	}
 
 	for _, one := range tried {
+		// Any other error ends the search, such as that of a link that leads out of the folder.
 		if _, err := root.Stat(one); !errors.Is(err, fs.ErrNotExist) {
 			return one, err
 		}
