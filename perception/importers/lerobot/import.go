@@ -53,6 +53,7 @@ func Import(ctx context.Context, folder string, sink importers.Sink, o Options) 
 	}
 
 	o.Name = cmp.Or(o.Name, filepath.Base(full))
+	// The root refuses links within the dataset that lead out of it.
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return nil, err
@@ -136,6 +137,7 @@ func (im *importer) files(episodes []episode) []*dataFile {
 			byName[name] = f
 			out = append(out, f)
 		}
+		// Episodes that are not wanted are listed, too, so that their rows are not reported as unknown.
 		f.episodes[e.index] = e
 		if im.o.wants(e.index) {
 			f.frames += e.length

@@ -216,6 +216,7 @@ func (rd *reader) save(e episode) error {
 
 	stored, err := rd.sink.Save(rd.ctx, session, traces)
 	if err == nil {
+		// An ended session is never imported again, so it ends only after all traces are stored.
 		err = rd.sink.End(rd.ctx, session, rd.outcome())
 	}
 	if err != nil {
