@@ -233,6 +233,7 @@ func (p *parser) find(in *Type, ref string) (*Type, error) {
 		names = append(names, "std_msgs/Header")
 	}
 
+	// The text comes before the built-in types: the robot may have another version of them.
 	for _, name := range names {
 		if t, ok := p.types[name]; ok {
 			return t, nil
