@@ -41,6 +41,7 @@ func readJSON(data []byte) (*Series, error) {
 		return nil, err
 	}
 
+	// The header is read after the samples, since it only counts if it fits their width.
 	own := media.Metadata{}
 
 	for _, key := range []string{"kind", "channels", "units", "rate_hz", "sample_interval_s", "duration_s"} {

@@ -96,6 +96,7 @@ func average(vector, readings []float32, stamps []float64) []float32 {
 
 	for step := range traceSteps {
 		to := from
+		// The last part takes whatever rounding has left.
 		for to <= last && (when(stamps, to) <= end*float64(step+1)/traceSteps || step == traceSteps-1) {
 			to++
 		}

@@ -237,6 +237,7 @@ func parseReading(field []byte) (float64, bool) {
 // nameChannels takes the names and units of the channels from the header. The first channel that is a
 // time is removed and gives the rate.
 func (s *Series) nameChannels() {
+	// A column of dates is a time whatever its name.
 	if c := s.stamped - 1; c >= 0 && s.Width > 1 && s.neverFalls(c) {
 		if s.Channels != nil {
 			defer s.splitUnits()

@@ -192,6 +192,7 @@ func (s *Series) describeUnits(given any) {
 
 		for c, name := range s.Channels {
 			unit, ok := given[name].(string)
+			// A wrench may give one unit for its forces and one for its torques.
 			if !ok && s.isWrench() && c < wrenchForces {
 				unit, _ = given["force"].(string)
 			} else if !ok && s.isWrench() {
