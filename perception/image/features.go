@@ -192,6 +192,7 @@ func coefficient(c *cells, u, v int) float64 {
 		}
 	}
 
+	// A cosine has half the power of the constant at frequency 0.
 	scale := 1.0
 	if u > 0 {
 		scale *= math.Sqrt2

@@ -182,6 +182,7 @@ func layoutOf(encoding string) (layout, error) {
 		"yuv422":      {2, channelsAt(1, 1, 1), ""},
 		"yuv422_yuy2": {2, channelsAt(0, 0, 0), ""},
 	}
+	// The channels of OpenCV's types are blue, green and red.
 	for alias, name := range map[string]string{"8UC1": "mono8", "8UC3": "bgr8", "8UC4": "bgra8", "16UC1": "mono16", "uyvy": "yuv422", "yuyv": "yuv422_yuy2",
 		"bayer_rggb8": "mono8", "bayer_bggr8": "mono8", "bayer_gbrg8": "mono8", "bayer_grbg8": "mono8"} {
 		layouts[alias] = layouts[name]
