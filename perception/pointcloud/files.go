@@ -102,6 +102,7 @@ func pcdFields(words map[string][]string) ([]field, error) {
 			return nil, fmt.Errorf("PCD field %d is of type %q and size %q; I and U have sizes 1, 2, 4, 8 and F has 4, 8", i+1, media.Clean(types[i], media.MaxName), media.Clean(sizes[i], media.MaxName))
 		}
 		fields[i] = newField(name, strings.ToLower(types[i]+sizes[i]), binary.LittleEndian)
+		// Without a line COUNT each field has one value.
 		if counts != nil {
 			n, err := strconv.ParseUint(counts[i], 10, 31)
 			if err != nil || n > maxFieldCount {

@@ -52,6 +52,7 @@ func NewScan(get func(key string) (float64, bool), ranges, intensities []float64
 		s.increment = (end - start) / float64(len(ranges)-1)
 	}
 
+	// Angles in degrees would look like many turns.
 	if !media.Finite(s.increment) || math.Abs(s.start) > maxTurn || math.Abs(s.increment)*float64(len(ranges)-1) > maxTurn {
 		return nil, fmt.Errorf("the angles of %d rays go beyond one turn; they must be in radians", len(ranges))
 	}
@@ -209,6 +210,7 @@ func (s *Scan) Features() (kind string, vector []float32, ok bool) {
 		}
 		turn := s.angle(i)/(2*math.Pi) + 0.5
 		sector := int((turn - math.Floor(turn)) * sectors)
+		// Rounding may give the sector after the last one.
 		sum[sector%sectors] += 1 / (1 + r)
 		n[sector%sectors]++
 		returns++
