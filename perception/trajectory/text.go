@@ -206,6 +206,7 @@ func namedColumns(header []string, metadata media.Metadata) (columns, error) {
 
 	for i, field := range header {
 		name, unit := timeseries.SplitUnit(field)
+		// The unit may be in parentheses, t (ms), or at the end of the name, t_ms.
 		name, suffix, _ := strings.Cut(strings.ToLower(name), "_")
 		unit = cmp.Or(unit, suffix)
 		place, ok := places[name]
@@ -247,6 +248,7 @@ func (c columns) pose(v []float64) Pose {
 	case slices.Min(q[:]) >= 0:
 		p.Orientation = &[4]float64{v[q[0]], v[q[1]], v[q[2]], v[q[3]]}
 	case c.yaw >= 0 && media.Finite(v[c.yaw]):
+		// A quaternion has half the angle of the turn about z.
 		p.Orientation = &[4]float64{2: math.Sin(v[c.yaw] / 2), 3: math.Cos(v[c.yaw] / 2)}
 	}
 
