@@ -159,6 +159,7 @@ func openContainer(file io.ReaderAt, length int64) (*container, error) {
 // readHeader sets the layout and the block size, and returns the bytes of the header.
 func (c *container) readHeader(length int64) ([]byte, error) {
 	const fixed = len(headMagic) + 2
+	// The length of the codec's text is only known after reading, so the longest possible header is read at once.
 	head := make([]byte, max(0, min(length-trailerSize, int64(fixed+maxCodec+4))))
 	if len(head) < fixed {
 		return nil, errors.New("it is shorter than its header")

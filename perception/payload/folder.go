@@ -78,6 +78,7 @@ func (f Folder) Describe(ctx context.Context, sum [32]byte) (*Written, error) {
 				w.Codec = r.coded.layout.codec
 			}
 			return w, nil
+		// The file of the other name may be whole.
 		case errors.Is(err, ErrDamaged):
 			none = err
 		case !errors.Is(err, ErrMissing):
