@@ -229,6 +229,7 @@ func (r *Recorder) Trace(name string, o TraceOptions) (*TraceSource, error) {
 	}
 
 	metadata := extended(o.Metadata)
+	// The caller may change its slices later, while the worker reads these.
 	metadata["channels"] = slices.Clone(o.Channels)
 	if len(o.Units) > 0 {
 		metadata["units"] = slices.Clone(o.Units)
