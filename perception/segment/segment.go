@@ -239,6 +239,7 @@ func (d *Definitions) addChannel(id uint16, body []byte) error {
 		return errors.New("the record of a channel is cut")
 	}
 
+	// The numbers of channel and schema differ between files, so the comparison leaves them out.
 	c, err := intern(d.budget, body[4:], func() (*mcap.Channel, error) {
 		if err := d.budget.Take(mapCost * len(body)); err != nil {
 			return nil, err
