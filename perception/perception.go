@@ -71,7 +71,7 @@ var (
 	ErrNoSamples = media.ErrNoSamples
 )
 
-// view is what one format makes of a payload. A preview is drawn from the samples unless the view has
+// view is a payload as one format reads it. A preview is drawn from the samples unless the view has
 // a method Preview.
 type view interface {
 	// Summary returns "" if the bytes cannot be read.

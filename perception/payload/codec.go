@@ -153,8 +153,8 @@ func (c Codec) Decode(stored []byte, size int64) ([]byte, error) {
 const (
 	// sampleSize is the least that is read at once, and kept of the beginning of a payload.
 	sampleSize = 256 << 10
-	// trySize is how many of the first bytes codecs are tried on, and rowSize how many at the end of
-	// these rows are sought in.
+	// trySize is the number of first bytes that codecs are tried on. The length of a row is sought in the last
+	// rowSize of them.
 	trySize = 32 << 10
 	rowSize = 4 << 10
 	// longestRow is the longest row that is sought, in bytes: 32 numbers of eight bytes.

@@ -20,7 +20,7 @@ const (
 	DefaultInline = 256 << 10
 )
 
-// Options are those of [Folder.Write]. The zero value works.
+// Options are the options of [Folder.Write]. The zero value works.
 type Options struct {
 	Limit  int64 // bytes; 0 is DefaultLimit
 	Inline int64 // a payload of up to this many bytes gets no file; 0 is DefaultInline, less than 0 writes all

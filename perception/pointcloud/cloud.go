@@ -119,7 +119,7 @@ func isArray(in media.Payload) bool {
 	return in.Metadata.IsKind("cloud") && bytes.HasPrefix(in.Data, []byte(media.NPYMagic))
 }
 
-// source is what the header of a cloud says, and the data of its points: a line for each, or records
+// source has the header of a cloud and the data of its points: a line for each, or records
 // of equal size in rows.
 type source struct {
 	form          string // how the points are written

@@ -50,7 +50,7 @@ type Sink interface {
 // and drops those that are refused again.
 var ErrRefused = errors.New("refused for good")
 
-// Batch is what a sink stores at once.
+// Batch holds the items and counts that a sink stores at once.
 type Batch struct {
 	SessionID  string
 	Collection string
@@ -67,7 +67,7 @@ type Recorded struct {
 	ObservedAt  time.Time      // by the sensor's clock, of the first sample; UTC
 }
 
-// SourceCount is what happened to a source: in a [Batch] since the last batch that was stored, from
+// SourceCount counts the samples or frames of a source: in a [Batch] since the last batch that was stored, from
 // [Recorder.Counts] since the source began. Samples and frames are counted, not items. At the end
 // Received is the sum of Stored and Dropped; before, the difference is in the queue or on its way.
 type SourceCount struct {

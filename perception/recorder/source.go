@@ -17,7 +17,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-// source is what sources of samples and of frames have in common.
+// source is the common part of the sources of samples and of frames.
 //
 // A sequence number that is not the last one plus one shows that those between were
 // missed. A number that is not above the last one, or more than maxMissed above it, shows

@@ -429,7 +429,7 @@ func channelName(path []string) string {
 	return strings.Join(path, ".")
 }
 
-// units are those that the ROS interfaces (REP 103) define for fields of these names.
+// units are the units that the ROS interfaces (REP 103) define for fields of these names.
 // In a twist linear is a velocity, in an accel an acceleration.
 var units = map[string]string{
 	"force": "N", "torque": "Nm", "position": "m", "translation": "m", "point": "m",

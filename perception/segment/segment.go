@@ -138,7 +138,7 @@ type Budget struct {
 const (
 	// maxDefinitions is some ten times what the definitions of a large robot take, in bytes.
 	maxDefinitions = 64 << 20
-	// definitionCost is what a definition takes beside its text, and mapCost how much more memory the
+	// definitionCost is the memory of a definition beside its text, and mapCost how much more memory the
 	// metadata of a channel takes than bytes, both at most.
 	definitionCost = 512
 	mapCost        = 16

@@ -65,7 +65,7 @@ func (s *Series) Features() (kind string, vector []float32, ok bool) {
 	return Kind + strconv.Itoa(s.Width), vector, true
 }
 
-// when is the time of reading i. Without stamps the readings are even.
+// when returns the time of reading i. Without stamps the readings are at equal distances.
 func when(stamps []float64, i int) float64 {
 	if stamps == nil {
 		return float64(i)

@@ -68,7 +68,7 @@ func ReadTable(data []byte) (*Series, error) {
 	return s, nil
 }
 
-// minRowsPerSkipped is how many rows a table has at least for each that does not fit.
+// minRowsPerSkipped is the least number of rows for each row that does not fit.
 const minRowsPerSkipped = 10
 
 // rows is Len of a table that may be empty.
@@ -83,7 +83,7 @@ func textLines(data []byte) iter.Seq[[]byte] {
 	return bytes.Lines(data)
 }
 
-// table is how the lines of a table are read.
+// table has the rules by which the lines of a table are read.
 type table struct {
 	separator byte   // ' ' is any run of spaces
 	comment   []byte // the last one before the first row
@@ -206,7 +206,7 @@ func (s *Series) stamp1970(t *table, column int, field []byte) (float64, bool) {
 	return 0, false
 }
 
-// stampLayouts are those of ISO 8601, with and without a zone. Fractions of a second are read with each.
+// stampLayouts are the layouts of ISO 8601, with and without a zone. Fractions of a second are read with each.
 var stampLayouts = []string{
 	time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05 -0700",
 	"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006/01/02 15:04:05",

@@ -247,7 +247,7 @@ func (s *Series) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	return out, nil
 }
 
-// stamp is when sample i was taken by its time stamp, in seconds since the first,
+// stamp returns the time of sample i by its time stamp, in seconds since the first,
 // and the number of the sample if the times are unknown.
 func (s *Series) stamp(i int) float64 {
 	switch {

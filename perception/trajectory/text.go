@@ -13,7 +13,7 @@ import (
 )
 
 // TUM is the format of the RGB-D benchmark of the TU München: a time, a position and a quaternion.
-// KITTI is that of the odometry benchmark of KIT and TTI Chicago: the upper three rows of a 4x4 matrix.
+// KITTI is the format of the odometry benchmark of KIT and TTI Chicago: the upper three rows of a 4x4 matrix.
 const (
 	typeTUM   = "text/x-tum"
 	typeKITTI = "text/x-kitti"
@@ -21,7 +21,7 @@ const (
 	tumColumns   = 8
 	kittiColumns = 12
 
-	// unitTolerance is how far the length of a quaternion or of a column of a rotation may be from 1:
+	// unitTolerance is the largest difference from 1 of the length of a quaternion or of a column of a rotation:
 	// files hold four digits or more.
 	unitTolerance = 1e-3
 )

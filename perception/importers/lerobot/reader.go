@@ -160,7 +160,7 @@ func (rd *reader) begin() {
 	}
 }
 
-// origin is that of an episode, or with a part of its trace.
+// origin returns the origin of an episode, or with a part that of a trace.
 func (rd *reader) origin(e episode, part string) string {
 	return importers.Origin(fmt.Sprintf("lerobot/%s/episode/%06d%s", rd.o.Name, e.index, part))
 }

@@ -145,7 +145,7 @@ func (f *db3File) readSchema(ctx context.Context, budget *segment.Budget) error 
 	return err
 }
 
-// definition is one of a type. Its text is read when a topic has the type.
+// definition is the definition of a type. Its text is read when a topic has the type.
 type definition struct {
 	encoding      string
 	length, row   int64
@@ -153,7 +153,7 @@ type definition struct {
 	read, refused bool
 }
 
-// definitions are those of the types of a database. Topics of one type share the text.
+// definitions holds the definitions of the types of a database. Topics of one type share the text.
 type definitions struct {
 	budget *segment.Budget
 	found  map[string]definition

@@ -48,7 +48,7 @@ func (m *mcapFile) Close() error {
 // release frees the buffers. In a bag of many files each would otherwise keep buffers of its largest chunk.
 func (m *mcapFile) release() { m.body, m.messages, m.inflate.buf = nil, nil, nil }
 
-// ID is that of the decompressed bytes, so that a recording is the same however it is compressed.
+// ID is the hash of the decompressed bytes, so that a recording is the same however it is compressed.
 func (m *mcapFile) ID(ctx context.Context) (string, error) {
 	r, done, err := m.reader()
 	if err != nil {

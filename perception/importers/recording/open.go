@@ -71,7 +71,7 @@ func RecognizesFolder(path string) bool {
 	return len(recordingsIn(os.DirFS(path))) > 0
 }
 
-// format is what the first bytes of a file prove.
+// format is the format of a file, as its first bytes prove it.
 type format int
 
 const (

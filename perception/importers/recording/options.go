@@ -97,6 +97,6 @@ func limit(limits map[string]float64, topic string) float64 {
 	return value
 }
 
-// rateSlack is how much of the period a message may come early, as messages of a camera
+// rateSlack is the part of the period by which a message may come early, as messages of a camera
 // do that runs at just the rate.
 const rateSlack = 0.01

@@ -13,7 +13,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception/trajectory"
 )
 
-// poseKind is how the messages of a channel say where frames are.
+// poseKind is the way in which the messages of a channel give the poses of frames.
 type poseKind int
 
 const (

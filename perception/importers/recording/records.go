@@ -41,7 +41,7 @@ type records struct {
 	end int64 // -1 is unknown
 	buf []byte
 	sum uint32 // of the bytes so far
-	// sumBefore is that of the bytes before the last record.
+	// sumBefore is the checksum of the bytes before the last record.
 	sumBefore uint32
 }
 
@@ -99,7 +99,7 @@ func (s *records) next() (op mcap.OpCode, body []byte, start int64, err error) {
 	return op, body, start, err
 }
 
-// readStep is how much is read at once of a record whose length cannot be compared with the file's.
+// readStep is the number of bytes that are read at once of a record whose length cannot be compared with the file's.
 const readStep = 1 << 20
 
 func (s *records) body(length int) ([]byte, error) {

@@ -39,7 +39,7 @@ type bag struct {
 
 var _ Source = (*bag)(nil)
 
-// bagFile is what is read of a metadata.yaml.
+// bagFile is the part of a metadata.yaml that is read.
 type bagFile struct {
 	Info struct {
 		Files    []string `yaml:"relative_file_paths"`
@@ -264,7 +264,7 @@ func (b *bag) ID(ctx context.Context) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Info is that of all files. A channel that several of them have is listed once.
+// Info describes all files together. A channel that several of them have is listed once.
 func (b *bag) Info(ctx context.Context) (*Info, error) {
 	all := &Info{}
 	at := map[string]int{}

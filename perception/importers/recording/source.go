@@ -24,7 +24,7 @@ type Message struct {
 	segment.Message
 }
 
-// Info is what a recording says about itself. The times are texts in JSON, whose numbers would lose
+// Info describes a recording as a whole. The times are texts in JSON, whose numbers would lose
 // their last digits.
 type Info struct {
 	Format   string        `json:"format"`       // mcap or rosbag2 sqlite3
