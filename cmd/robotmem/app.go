@@ -211,7 +211,7 @@ func (a *app) Use(ctx context.Context, f func(robotmem.Node) error) error {
 	return errors.Join(err, m.Close())
 }
 
-// embedTime is how long a command that has stored memories computes their vectors before it ends. A running
+// embedTime limits the time in which a command that has stored memories computes their vectors. A running
 // node, or the next one, computes those that are left.
 const embedTime = 100 * time.Millisecond
 

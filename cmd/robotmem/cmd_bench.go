@@ -27,7 +27,7 @@ type benchFactsCmd struct {
 	JSON bool `name:"json" help:"Print the figures as JSON."`
 }
 
-// benchReport is what was measured.
+// benchReport has the figures of a bench.
 type benchReport struct {
 	CPU        string    `json:"cpu"`
 	Cores      int       `json:"cores"`

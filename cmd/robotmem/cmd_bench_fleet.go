@@ -25,7 +25,7 @@ type benchFleetCmd struct {
 	JSON     bool `name:"json" help:"Print the figures as JSON."`
 }
 
-// fleetReport is what was measured with robots.
+// fleetReport has the figures of a bench with robots.
 type fleetReport struct {
 	benchReport
 	Server         string `json:"server"`

@@ -35,7 +35,7 @@ type demoCmd struct {
 	Addr *string `name:"addr" placeholder:"HOST:PORT" help:"Where --web listens, as of robotmem web (ROBOTMEM_ADDR)."`
 }
 
-// demoReport is what the demo stored and answered.
+// demoReport has the counts and the answers of the demo.
 type demoReport struct {
 	DB         string         `json:"db"`
 	Recordings int            `json:"recordings"` // each is stored as a perception and a fact

@@ -193,7 +193,7 @@ func (a *app) openSite(ctx context.Context) (*site.Site, error) {
 	return site.Connect(ctx, a.Config.DB, site.Options{Options: o, Tenant: a.Config.Tenant, Payloads: folder})
 }
 
-// tenant is that of the settings.
+// tenant returns the tenant of the settings, or the default one.
 func (a *app) tenant() string { return cmp.Or(a.Config.Tenant, site.DefaultTenant) }
 
 func (a *app) atSite(ctx context.Context, f func(*site.Site) error) error {
@@ -205,7 +205,7 @@ func (a *app) atSite(ctx context.Context, f func(*site.Site) error) error {
 	return f(s)
 }
 
-// readyTime is how long /readyz waits for the server.
+// readyTime limits the wait of /readyz for the server.
 const readyTime = 5 * time.Second
 
 // admit sets who may use a node that serves a site.

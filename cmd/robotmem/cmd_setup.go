@@ -21,7 +21,7 @@ type setupCmd struct {
 	JSON    bool   `name:"json" help:"Print it as JSON."`
 }
 
-// setupReport is what was done to the file of one client.
+// setupReport describes the change to the file of one client.
 type setupReport struct {
 	Client string `json:"client"`
 	File   string `json:"file"`

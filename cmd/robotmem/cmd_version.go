@@ -23,7 +23,7 @@ func (c *versionCmd) Run(a *app) error {
 	return a.show(c.JSON, b, func(w *lines) { w.line("robotmem %s (%s, %s)", b.Version, b.Go, b.Platform) })
 }
 
-// version is that of the release, or else that of the module, which names the commit.
+// version returns the version of the release, or else that of the module, which names the commit.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	switch {

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// ownFiles is how many files a node has open beside connections and what they read:
+	// ownFiles is the number of files that a node has open beside connections and the files that they read:
 	// three for each connection to the database, and those of the runtime.
 	ownFiles = 24
 	// leastConns lets a few callers in at a time, mostConns is the default of web.Options.
 	leastConns, mostConns = 4, 512
 )
 
-// maxConns is how many connections the limit of open files allows: half of them, because
+// maxConns returns the number of connections that the limit of open files allows: half of it, because
 // each may read a file of its own, and less the node's own files.
 func maxConns() (int, error) {
 	var limit syscall.Rlimit

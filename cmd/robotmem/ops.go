@@ -16,7 +16,7 @@ import (
 // flags, those with cli:"arg" positional arguments. The operation itself decodes the texts, so
 // that errors have the same words as over MCP and REST.
 
-// opCommands are those commands by their path, such as "session start".
+// opCommands are the commands of operations by their paths, such as "session start".
 type opCommands map[string]*opCommand
 
 // opCommand is the command of one operation.
@@ -97,7 +97,7 @@ func (c *opCommand) build() reflect.Type {
 	}))
 }
 
-// textType is what kong reads a field into; nil is not given.
+// textType returns the type into which kong reads a field; a nil value means not given.
 func textType(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()

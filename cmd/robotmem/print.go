@@ -18,7 +18,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/embedding"
 )
 
-// maxCell is how many characters of a text a table shows; --json and get show all of it.
+// maxCell is the number of characters of a text that a table shows; --json and get show all of it.
 const maxCell = 80
 
 // columns are the fields that a table shows of a struct with many.
@@ -93,7 +93,7 @@ func printAnswer(w *lines, answer any) {
 	}
 }
 
-// maxRows is how many rows of a table are printed. A recording may have 65,535 topics.
+// maxRows is the most rows of a table that are printed. A recording may have 65,535 topics.
 const maxRows = 1000
 
 // fields writes a line for each field that is set, and a table for a list of structs.
