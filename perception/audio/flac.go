@@ -21,7 +21,7 @@ const maxUnpacked = 16 << 20
 // openFLAC unpacks a FLAC file to samples as a WAV file has them. Of the first bytes of a file only the
 // stream information is read, which is always the first block.
 func openFLAC(data []byte, isHead bool) (*wavFile, error) {
-	// After the magic and the block's header.
+	// The stream information follows the magic and the header of its block.
 	const info = 8
 	if len(data) < info+34 || data[4]&0x7f != 0 {
 		return nil, errors.New("the FLAC file does not begin with its stream information")

@@ -119,7 +119,7 @@ func (c *chunk) describe(source map[string]any) map[string]any {
 	m := maps.Clone(source)
 	n := c.len()
 	m["dtype"] = "<f8"
-	// As JSON would give it.
+	// The shape has the type that a decoder of JSON gives it.
 	m["shape"] = []any{n, c.width}
 	m["first_seq"], m["last_seq"] = c.first, c.last
 	m["start"] = time.Unix(0, c.stamps[0]).UTC().Format(time.RFC3339Nano)

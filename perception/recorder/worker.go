@@ -91,7 +91,7 @@ func (w *worker) drain(ctx context.Context, everything bool) {
 	}
 
 	changed := func(s *source) bool { return s.counts.read(s.name) != s.reported }
-	// Including what was dropped just now.
+	// The counts include what was dropped just now.
 	if everything && slices.ContainsFunc(w.all(), changed) {
 		w.offer(ctx)
 	}

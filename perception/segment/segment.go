@@ -212,7 +212,7 @@ func (d *Definitions) Add(op mcap.OpCode, body []byte) error {
 func (d *Definitions) addSchema(id uint16, body []byte) error {
 	s, err := intern(d.budget, body[2:], func() (*mcap.Schema, error) {
 		if d.budget.Take(len(body)) == nil {
-			// With a copy of its data.
+			// ParseSchema copies the data, so the schema does not keep the buffer of the record.
 			return mcap.ParseSchema(body)
 		}
 		name, err := schemaName(body)

@@ -221,7 +221,7 @@ func readRaw(in media.Payload) (*Series, error) {
 // rawShape reads [samples, channels], or [samples] of one channel.
 func rawShape(given any) (rows, columns int64, err error) {
 	list, _ := given.([]any)
-	// From a caller in Go and not from JSON.
+	// A caller in Go gives []int, JSON gives []any.
 	if whole, ok := given.([]int); ok {
 		for _, n := range whole {
 			list = append(list, n)

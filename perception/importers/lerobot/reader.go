@@ -169,7 +169,7 @@ func (rd *reader) origin(e episode, part string) string {
 func (rd *reader) end() error {
 	e, rows := rd.current, rd.rows
 
-	// Before the checks, since the next row must begin an episode whatever they find.
+	// Reset before the checks, since the next row must begin an episode whatever they find.
 	rd.rows = 0
 	switch {
 	case rows == 0: // there was none

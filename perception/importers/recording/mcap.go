@@ -24,7 +24,7 @@ type mcapFile struct {
 	defined     *segment.Definitions
 	inflate     inflater
 	messageZstd unpacker
-	// Of the last pass over the file.
+	// The counts are of the last pass over the file.
 	attachments, metadata uint64
 	// Buffers that are used again while the file is read: of a record, and of the messages of a chunk.
 	body     []byte

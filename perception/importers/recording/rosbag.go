@@ -268,7 +268,7 @@ func (b *bag) ID(ctx context.Context) (string, error) {
 func (b *bag) Info(ctx context.Context) (*Info, error) {
 	all := &Info{}
 	at := map[string]int{}
-	// Of the definitions, which the files share.
+	// The files share definitions, so each is hashed once.
 	sums := map[*byte]string{}
 
 	for _, file := range b.files {
