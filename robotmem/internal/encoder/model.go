@@ -121,7 +121,7 @@ func (m *Model) readLayers(layers int, small, weights []byte) error {
 		return fmt.Errorf("%w: its weights do not fit", ErrDamaged)
 	}
 
-	// Of their own, so that they are aligned.
+	// A copy, because float32 values must be aligned and those of the file need not be.
 	values := make([]float32, len(small)/4)
 	for i := range values {
 		values[i] = math.Float32frombits(binary.LittleEndian.Uint32(small[4*i:]))
