@@ -220,7 +220,7 @@ func (a *app) UseFile(ctx context.Context, flag string, f func(*local.Node) erro
 	if a.Config.URL != "" {
 		return invalid(flag, "works on the memory's file, not through a node: leave --url out and run it where the file is; a running node need not stop for it")
 	}
-	// Without --url it is one.
+	// Without --url the node is a local one.
 	return a.Use(ctx, func(m robotmem.Node) error { return f(m.(*local.Node)) })
 }
 

@@ -76,7 +76,7 @@ func (c *demoCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 
-	// Other settings of the user, such as tokens, are of another file.
+	// The user's other settings, such as tokens, belong to another file.
 	a.Config.DB, a.Config.URL, a.Config.Collection = r.DB, "", ""
 	a.Config.Home, a.Config.Token = dir, ""
 

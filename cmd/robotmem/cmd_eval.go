@@ -185,7 +185,7 @@ func (c *evalSetCmd) run(ctx context.Context, a *app, set *eval.Set) (res *eval.
 		var nodes []*local.Node
 
 		weights, reranker := a.Config.Weights, a.Config.Reranker
-		// Other ways to rank, of which words alone needs no embedder.
+		// These nodes rank in other ways, to compare with. Only ranking by words needs no embedder.
 		for _, way := range eval.Alone {
 			if !a.hasEmbedder() && way.Name != "words" {
 				continue

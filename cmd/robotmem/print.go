@@ -128,7 +128,7 @@ func (l *lines) fields(v reflect.Value, above string) {
 			l.detail(name, countsText(one))
 			continue
 		case map[string]map[string]int64:
-			// Of the parts of a dataset.
+			// The outer keys are the parts of a dataset.
 			for _, part := range slices.Sorted(maps.Keys(one)) {
 				l.detail(name+" "+part, countsText(one[part]))
 			}
