@@ -200,7 +200,7 @@ func TestMemoryBoundsWhatIsResident(t *testing.T) {
 		cmd.Env = append(cmd.Env, "GOGC=", "GOMEMLIMIT=") // those of TestMain
 		url := startWeb(t, cmd)
 		for i := range 40 {
-			code, body := ask(t, "GET", fmt.Sprintf("%s/api/memories?limit=500&page=%d", url, i+1), "")
+			code, body := askWithin(t, time.Minute, "GET", fmt.Sprintf("%s/api/memories?limit=500&page=%d", url, i+1), "")
 			if code != 200 {
 				t.Fatalf("list: %d %s", code, body)
 			}
