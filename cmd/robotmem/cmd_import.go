@@ -233,6 +233,7 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 			if c.File == "-" && c.KeepDuplicates {
 				next = "go on with the lines after it"
 			}
+
 			return importFailed(fmt.Sprintf(" after line %d", counts.Lines), next, err)
 		}
 

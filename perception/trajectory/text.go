@@ -49,6 +49,7 @@ func isPoseText(in media.Payload) bool {
 		in.Data, in.Size = in.Data[:enough], int64(len(in.Data))
 	}
 	_, _, err := readPoses(in)
+
 	return err == nil
 }
 
@@ -67,6 +68,7 @@ func readPoses(in media.Payload) (table *timeseries.Series, pose func(v []float6
 		if err == nil && columns.time >= 0 && columns.secondsPer == 0 && table.Len() > 0 {
 			columns.secondsPer = timeseries.SinceEpoch(table.Row(table.Len() - 1)[columns.time])
 		}
+
 		return table, columns.pose, err
 	case width == 0:
 		return nil, nil, errors.New("the text is not a trajectory: it is neither TUM nor KITTI, and no header names x and y")

@@ -29,6 +29,7 @@ func openTable(r io.ReaderAt, size int64) (t table, err error) {
 	}
 	// The indexes and filters are not used, and reading them would only add another part that may be damaged.
 	t.File, err = parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+
 	return t, err
 }
 
