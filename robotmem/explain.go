@@ -1,7 +1,6 @@
 package robotmem
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -37,9 +36,7 @@ func Wrap(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	named := *Explain(err)
-	named.Op = cmp.Or(named.Op, op)
-	return &named
+	return inOp(op, Explain(err))
 }
 
 // hidden is an error with a text for callers and a cause for the log.

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"hash/fnv"
 	"slices"
 	"strings"
@@ -166,14 +165,6 @@ func Hash64(parts ...string) int64 {
 	}
 
 	return int64(h.Sum64())
-}
-
-// DetailOf returns the message of an error, without its kind and operation.
-func DetailOf(err error) string {
-	if e := (*robotmem.Error)(nil); errors.As(err, &e) {
-		return e.Detail()
-	}
-	return strings.TrimSpace(err.Error())
 }
 
 // Distinct sorts a list in place and removes repetitions.

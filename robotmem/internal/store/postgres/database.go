@@ -53,7 +53,8 @@ const (
 )
 
 // errUndecided is store.ErrUndecided with what a caller of a server can do.
-var errUndecided = &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("the PostgreSQL server did not answer in time; what was asked may be stored yet, or not; look for it before you repeat it%w", hidden{store.ErrUndecided})}
+var errUndecided = &robotmem.Error{Kind: robotmem.Unavailable, Err: robotmem.Hide("the PostgreSQL server did not answer in time; "+
+	"what was asked may be stored yet, or not; look for it before you repeat it", store.ErrUndecided)}
 
 // beginWrite begins a transaction that writes. If its connection is lost, the server must not keep the
 // lock of the tenant for long.
@@ -493,11 +494,5 @@ func Explain(err error) error {
 		}
 	}
 
-	return &robotmem.Error{Kind: kind, Err: fmt.Errorf("%s%w", text, hidden{err})}
+	return &robotmem.Error{Kind: kind, Err: robotmem.Hide(text, err)}
 }
-
-// hidden is a cause that callers are not told; errors.As finds it for the log.
-type hidden struct{ error }
-
-func (hidden) Error() string   { return "" }
-func (h hidden) Unwrap() error { return h.error }
