@@ -30,7 +30,6 @@ const (
 	siteTime    = 2 * time.Second // for the site, without a deadline
 	maxFailures = 3               // requests in a row that fail before the site is left alone
 	retryPause  = 10 * time.Second
-	rrfK        = 60 // the constant of reciprocal rank fusion, as in recall
 	siteFailed  = "fleet: %s; this memory alone has answered"
 )
 
@@ -82,6 +81,10 @@ func (j *Joined) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 	// Both are asked in full: in the short forms memories have no uid to be told apart by, and each
 	// side would fit its own answer into max_tokens. The answer is presented once.
 	here := *req
+	if err := robotmem.Validate("recall", &here); err != nil {
+		return nil, err
+	}
+
 	here.Scope, here.Detail, here.MaxTokens = "", robotmem.DetailFull, 0
 	atSite := here
 	atSite.ForSession = "" // of this memory
@@ -127,7 +130,7 @@ func (j *Joined) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 	near.Notes = slices.DeleteFunc(near.Notes, func(note string) bool { return !slices.Contains(far.Notes, note) })
 	// A memory may be in both answers, so the counts cannot be added.
 	near.Matching, near.Counts = 0, nil
-	near.Memories = fused(near.Memories, far.Memories, cmp.Or(req.N, 5))
+	near.Memories = fused(near.Memories, far.Memories, here.N)
 	near.Total = len(near.Memories)
 	recall.Present(req, near, j.Now())
 
@@ -181,7 +184,7 @@ func fused(near, far []robotmem.Memory, n int) []robotmem.Memory {
 			if _, there := score[m.UID]; !there {
 				all = append(all, m)
 			}
-			score[m.UID] += 1 / float64(rrfK+rank+1)
+			score[m.UID] += 1 / float64(recall.RRFK+rank+1)
 		}
 	}
 

@@ -10,9 +10,9 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
-// rrfK is the constant k of reciprocal rank fusion. A larger k reduces the
+// RRFK is the constant k of reciprocal rank fusion. A larger k reduces the
 // difference between the first ranks (Cormack, Clarke, Büttcher 2009).
-const rrfK = 60
+const RRFK = 60
 
 // fuse merges the lists by reciprocal rank fusion: score = Σ w/(k + rank + 1) with
 // the weight w of each list, times RealWeight for memories from the real world. The
@@ -51,7 +51,7 @@ func (r *run) fuse() []hit {
 				at[item.ID] = i
 				hits = append(hits, hit{id: item.ID})
 			}
-			hits[i].score += weight / float64(rrfK+rank+1)
+			hits[i].score += weight / float64(RRFK+rank+1)
 
 			switch l.name {
 			case ListPlace:

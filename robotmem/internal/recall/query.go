@@ -171,7 +171,7 @@ func (r *run) fused() bool {
 // the real world, rank r can do so while w/(k+r+1) > 1/(k+n). It adds warnPool entries, because later stages compare
 // more than n hits and some memories may be damaged.
 func (r *run) depth() int {
-	d := int(min(100, max(r.RealWeight, 1/r.RealWeight))*float64(rrfK+r.N)) - rrfK + warnPool
+	d := int(min(100, max(r.RealWeight, 1/r.RealWeight))*float64(RRFK+r.N)) - RRFK + warnPool
 	if r.Diversity > 0 {
 		d = max(d, diversePool)
 	}
