@@ -53,7 +53,7 @@ func (s *Store) Recognise(ctx context.Context) (isCopy bool, err error) {
 	// Most openings find the place unchanged, so it is read in a snapshot first.
 	was := ""
 	look := func(c SQL) error {
-		_, err := c.One(FilePlace, nil, func(r Row) { was = r.ColumnText(0) })
+		_, err := (&Conn{c}).One(FilePlace, nil, func(r Row) { was = r.ColumnText(0) })
 		return err
 	}
 	err = s.Database.Read(ctx, look)

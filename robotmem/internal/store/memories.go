@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -446,6 +447,22 @@ func (c *Conn) FindAll(ids []int64, now time.Time) (memories []robotmem.Memory, 
 	}
 
 	return memories, degraded, err
+}
+
+// One reads at most one row and reports whether there was one.
+func (c *Conn) One(q Query, args []any, row func(Row)) (found bool, err error) {
+	err = c.Query(q, args, func(r Row) error {
+		found = true
+		row(r)
+		return io.EOF
+	})
+	return found, err
+}
+
+// Number returns the first column of the first row, 0 without a row.
+func (c *Conn) Number(q Query, args ...any) (n int64, err error) {
+	_, err = c.One(q, args, func(r Row) { n = r.ColumnInt64(0) })
+	return n, err
 }
 
 // IDs runs a query and returns its first column.

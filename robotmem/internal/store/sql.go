@@ -55,10 +55,6 @@ type SQL interface {
 	Insert(q Query, args ...any) (int64, error)
 	// Query calls row for each row until row fails; io.EOF ends it without an error.
 	Query(q Query, args []any, row func(Row) error) error
-	// One reads at most one row and reports whether there was one.
-	One(q Query, args []any, row func(Row)) (bool, error)
-	// Number returns the first column of the first row, 0 without a row.
-	Number(q Query, args ...any) (int64, error)
 	// SetInterrupt makes statements fail once ctx ends, and returns the context before.
 	SetInterrupt(ctx context.Context) context.Context
 }

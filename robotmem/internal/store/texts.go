@@ -31,7 +31,12 @@ type Statement struct {
 // each a comment, and ends before the next head. The head "none" marks a query that has nothing to do in this
 // database. ParseTexts fails unless every query of this package has one text, and the file has no other.
 func ParseTexts(file string) (map[Query]Statement, error) {
-	texts := map[Query]Statement{}
+	texts := make(map[Query]Statement, len(Queries))
+
+	known := make(map[Query]bool, len(Queries))
+	for _, q := range Queries {
+		known[q] = true
+	}
 
 	_, file, _ = strings.Cut(file, nameLine)
 	for part := range strings.SplitSeq(file, "\n"+nameLine) {
@@ -51,7 +56,7 @@ func ParseTexts(file string) (map[Query]Statement, error) {
 		switch none := slices.Contains(t.Heads, noText); {
 		case twice:
 			return nil, fmt.Errorf("the query %s has two texts", q)
-		case !slices.Contains(Queries, q):
+		case !known[q]:
 			return nil, fmt.Errorf("there is a text for %q, which is no query", q)
 		case none != (t.SQL == ""):
 			return nil, fmt.Errorf("the query %s needs a text, or the head %q without one", q, noText)

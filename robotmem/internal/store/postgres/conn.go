@@ -191,7 +191,7 @@ func (c *conn) askOnce(q store.Query) error {
 
 	asked := []store.Query{q}
 	if len(c.answers) == 0 {
-		asked = onceAsked
+		asked = onceAsked()
 	}
 
 	// All are prepared first, because preparing a statement sends those that wait.
@@ -268,22 +268,6 @@ func (a *answer) visit(row func(store.Row) error) error {
 	}
 
 	return nil
-}
-
-// One implements store.SQL.
-func (c *conn) One(q store.Query, args []any, row func(store.Row)) (found bool, err error) {
-	err = c.Query(q, args, func(r store.Row) error {
-		found = true
-		row(r)
-		return io.EOF
-	})
-	return found, err
-}
-
-// Number implements store.SQL.
-func (c *conn) Number(q store.Query, args ...any) (n int64, err error) {
-	_, err = c.One(q, args, func(r store.Row) { n = r.ColumnInt64(0) })
-	return n, err
 }
 
 // run runs a statement, after those that wait, and reads its rows.

@@ -26,7 +26,7 @@ func (d *database) Examine(c store.SQL) (checks []admin.Check, err error) {
 	}
 	one := func(q store.Query, row func(store.Row)) {
 		if err == nil {
-			_, err = c.One(q, nil, row)
+			_, err = (&store.Conn{SQL: c}).One(q, nil, row)
 		}
 	}
 	one(store.ServerState, func(r store.Row) {

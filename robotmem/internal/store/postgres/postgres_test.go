@@ -86,15 +86,6 @@ func (c inState) Query(q store.Query, args []any, row func(store.Row) error) err
 	return runText(c.conn, c.state.Replace(strings.Join(strings.Fields(text.SQL), " ")), args, row)
 }
 
-func (c inState) One(q store.Query, args []any, row func(store.Row)) (found bool, err error) {
-	err = c.Query(q, args, func(r store.Row) error {
-		found = true
-		row(r)
-		return nil
-	})
-	return found, err
-}
-
 // Each check of a server is ok in one state and warns, with a remedy, in another.
 func TestEveryCheckOfAServerFails(t *testing.T) {
 	d := openDatabase(t)

@@ -21,13 +21,10 @@ const (
 	headID    = "id of "
 )
 
-// onceAsked are the queries that most transactions ask more than once. They have no parameters.
-var onceAsked = func() (asked []store.Query) {
-	all, err := texts()
-	if err != nil {
-		return nil // Connect fails with it
-	}
-
+// onceAsked returns the queries that most transactions ask more than once. They have no parameters.
+var onceAsked = sync.OnceValue(func() (asked []store.Query) {
+	// Connect has failed if there are no texts.
+	all, _ := texts()
 	for _, q := range store.Queries {
 		if slices.Contains(all[q].Heads, headOnce) {
 			asked = append(asked, q)
@@ -35,4 +32,4 @@ var onceAsked = func() (asked []store.Query) {
 	}
 
 	return asked
-}()
+})

@@ -85,6 +85,10 @@ func (s *Server) Close() { s.Pool.Close() }
 // Connect connects to the server of a URL, and makes the tables if they are absent. It fails with Conflict if a newer
 // robotmem made them, Unavailable if the server is not reached or too old, Invalid if the URL is wrong.
 func Connect(ctx context.Context, url string) (*Server, error) {
+	if _, err := texts(); err != nil {
+		return nil, err
+	}
+
 	pool, err := connect(ctx, url)
 	if err != nil {
 		return nil, err

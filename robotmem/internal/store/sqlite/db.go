@@ -72,6 +72,10 @@ type DB struct {
 // Corrupt if the file is damaged, empty or another program's, Conflict if a newer program
 // wrote it, Unavailable if it cannot be opened.
 func OpenDB(ctx context.Context, path string, o Options) (*DB, error) {
+	if _, err := texts(); err != nil {
+		return nil, err
+	}
+
 	place, err := files.Resolve(path)
 	if err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ func (f *fault) Unwrap() error { return f.error }
 // Is reports whether a page is damaged, and whether an error is of a kind.
 func (f *fault) Is(target error) bool {
 	if target == store.ErrDamagedPage {
-		return IsCorrupt(f.error)
+		return isCorrupt(f.error)
 	}
 	kind, ok := target.(robotmem.Kind)
 	return ok && f.Explain().Kind == kind
@@ -49,7 +49,7 @@ func (f *fault) Explain() *robotmem.Error {
 	errors.As(err, &code)
 
 	damaged := func(text string) bool { return strings.Contains(err.Error(), text) }
-	if IsCorrupt(err) || errors.Is(err, sqlite3.ERROR) && slices.ContainsFunc(schemaTexts, damaged) {
+	if isCorrupt(err) || errors.Is(err, sqlite3.ERROR) && slices.ContainsFunc(schemaTexts, damaged) {
 		code = sqlite3.CORRUPT
 	}
 
@@ -92,9 +92,9 @@ func (f *fault) Explain() *robotmem.Error {
 	return &robotmem.Error{Kind: kind, Err: robotmem.Hide(text, err)}
 }
 
-// IsCorrupt reports whether SQLite found the file damaged. All JSON in the file
+// isCorrupt reports whether SQLite found the file damaged. All JSON in the file
 // was written by this program, so JSON that SQLite cannot parse is damage too.
-func IsCorrupt(err error) bool {
+func isCorrupt(err error) bool {
 	return errors.Is(err, sqlite3.CORRUPT) || errors.Is(err, sqlite3.IOERR_CORRUPTFS) || errors.Is(err, sqlite3.IOERR_SHORT_READ) ||
 		errors.Is(err, sqlite3.ERROR) && strings.Contains(err.Error(), "malformed JSON")
 }

@@ -23,7 +23,7 @@ func TestPermissionIsNotAFullDisk(t *testing.T) {
 }
 
 // SQLite has no code of its own for a schema whose text was damaged.
-func TestADamagedSchemaIsCorrupt(t *testing.T) {
+func TestADamagedSchemaisCorrupt(t *testing.T) {
 	c, err := Open(t.Context(), newFile(t), ConnOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	_ "embed"
-	"io"
 	"sync"
 
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -72,23 +71,6 @@ func (c named) Query(q store.Query, args []any, row func(store.Row) error) error
 		return err
 	}
 	return run(s, args, row)
-}
-
-// One implements store.SQL.
-func (c named) One(q store.Query, args []any, row func(store.Row)) (found bool, err error) {
-	err = c.Query(q, args, func(r store.Row) error {
-		found = true
-		row(r)
-		return io.EOF
-	})
-
-	return found, err
-}
-
-// Number implements store.SQL.
-func (c named) Number(q store.Query, args ...any) (n int64, err error) {
-	_, err = c.One(q, args, func(r store.Row) { n = r.ColumnInt64(0) })
-	return n, err
 }
 
 // Describe returns how many parameters a query takes and how many columns its rows have. It fails for a text that
