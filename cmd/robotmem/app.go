@@ -99,7 +99,7 @@ func (a *app) options() (o local.Options, err error) {
 	if a.Config.Taxonomy != "" {
 		rules, err := readSettings(a.Config.Taxonomy)
 		if err != nil {
-			return o, invalid("taxonomy", "%s cannot be read: %s", a.Config.Taxonomy, reasonOf(err))
+			return o, invalid("taxonomy", "%s cannot be read: %s", a.Config.Taxonomy, robotmem.Reason(err))
 		}
 		o.Taxonomy = rules
 	}

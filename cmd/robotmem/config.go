@@ -19,6 +19,7 @@ import (
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/goccy/go-yaml"
 	"github.com/robotmem/robotmem-go/perception/importers"
+	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/backup"
 	"github.com/robotmem/robotmem-go/robotmem/embedding"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -187,14 +188,6 @@ func readSettings(path string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// reasonOf returns the reason of an error of a file, without the path.
-func reasonOf(err error) string {
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		err = p.Err
-	}
-	return err.Error()
-}
-
 // loadFile reads the settings of one file and returns their names. An unknown key is an error, because a misspelt
 // setting would have no effect.
 func loadFile(settings map[string]any, path string, required bool, env func(string) (string, bool)) (named []string, err error) {
@@ -204,7 +197,7 @@ func loadFile(settings map[string]any, path string, required bool, env func(stri
 		return nil, nil
 	}
 	if err != nil {
-		return nil, invalid("config", "%s cannot be read: %s", path, reasonOf(err))
+		return nil, invalid("config", "%s cannot be read: %s", path, robotmem.Reason(err))
 	}
 
 	raw := map[string]any{}

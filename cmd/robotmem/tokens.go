@@ -417,7 +417,7 @@ func readTokens(path, id string) ([]web.Token, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, invalid("token", "%s cannot be read: %s", path, reasonOf(err))
+		return nil, invalid("token", "%s cannot be read: %s", path, robotmem.Reason(err))
 	}
 
 	var entries tokenEntries
