@@ -94,7 +94,7 @@ func run(check bool, texts string) error {
 
 	have, err := os.ReadFile(path)
 	if err == nil && !bytes.Equal(have, page) {
-		err = errors.New("docs/reference/licences.md is not what is built; run .ci/licences/run")
+		err = errors.New("docs/reference/licences.md does not list what is built in; run .ci/licences/run")
 	}
 
 	return err

@@ -84,7 +84,7 @@ func (c *fleetJoinCmd) Run(ctx context.Context, a *app) error {
 		}
 
 		// The site knows this memory by its replica ID. Joining the same site again keeps the ID, or everything
-		// would be sent anew.
+		// would be sent again.
 		p.Replica = uuid.NewString()
 		if again := before != nil && before.URL == p.URL; again {
 			p.Replica, p.Token = before.Replica, cmp.Or(p.Token, before.Token)

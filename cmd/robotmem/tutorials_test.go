@@ -18,7 +18,7 @@ import (
 var (
 	// block is a fenced block with its language and, behind it, the name of a file.
 	block = regexp.MustCompile("(?ms)^```(console|python) ?([\\w.]*)\n(.*?)^```$")
-	// volatile is what differs from run to run: ids, times, durations and sizes of files.
+	// volatile matches the parts of an output that differ between runs: ids, times, durations and sizes of files.
 	volatile = []struct {
 		found *regexp.Regexp
 		as    string
