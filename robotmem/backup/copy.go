@@ -30,7 +30,7 @@ const (
 // anything if the disk has no space for the copy.
 func copyDatabase(c *sqlite.Tables, ctx context.Context, to string, m *progress.Meter) error {
 	// This is the size of the copy, which has no log.
-	size, err := c.File.Number("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()")
+	size, err := c.Number(store.FileSize)
 	if err == nil {
 		err = checkSpace(filepath.Dir(to), size)
 	}
