@@ -18,7 +18,8 @@ import (
 const module = "github.com/robotmem/robotmem-go/"
 
 // arrows lists, for a package and those below it, the packages of this module
-// that it may import, and why no others. The longest matching folder decides.
+// that it may import, and why no others. The longest matching folder decides. A name that ends with
+// "/." allows the package without those below it.
 var arrows = []struct {
 	from string
 	may  []string
@@ -27,9 +28,9 @@ var arrows = []struct {
 	{"robotmem", []string{"perception", "robotmem/internal/timeparse", "robotmem/internal/units"}, "the domain knows no implementation and does no I/O"},
 	{"robotmem/admin", nil, "the domain knows no implementation and does no I/O"},
 	{"robotmem/progress", nil, "the domain knows no implementation and does no I/O"},
-	{"robotmem/local", []string{"", "robotmem", "robotmem/archive", "robotmem/internal", "perception", "classify", "consolidate"}, "an implementation of Service knows neither transports nor other implementations"},
-	{"robotmem/fleet", []string{"robotmem", "robotmem/local", "robotmem/archive", "robotmem/internal/files", "robotmem/internal/outgoing", "robotmem/internal/recall", "robotmem/internal/record", "robotmem/internal/store"}, "a robot's side of a site; it asks the site over HTTP"},
-	{"robotmem/site", []string{"robotmem", "robotmem/fleet", "robotmem/local", "robotmem/archive", "robotmem/internal/files", "robotmem/internal/filter", "robotmem/internal/record", "robotmem/internal/store"}, "memories of tenants on a server, and the site's side of the protocol"},
+	{"robotmem/local", []string{"robotmem", "robotmem/archive", "robotmem/internal/budget", "robotmem/internal/disk", "robotmem/internal/engine", "robotmem/internal/files", "robotmem/internal/maintenance", "robotmem/internal/record", "robotmem/internal/store/.", "robotmem/internal/store/sqlite", "perception/recorder"}, "an engine on a file, and what users of the module see of it"},
+	{"robotmem/fleet", []string{"robotmem", "robotmem/local", "robotmem/archive", "robotmem/internal/engine", "robotmem/internal/files", "robotmem/internal/outgoing", "robotmem/internal/recall", "robotmem/internal/store/.", "robotmem/internal/store/sqlite"}, "a robot's side of a site; it asks the site over HTTP"},
+	{"robotmem/site", []string{"robotmem", "robotmem/fleet", "robotmem/local", "robotmem/archive", "robotmem/internal/engine", "robotmem/internal/files", "robotmem/internal/filter", "robotmem/internal/record", "robotmem/internal/store/.", "robotmem/internal/store/postgres"}, "memories of tenants on a server, and the site's side of the protocol"},
 	{"robotmem/client", []string{"robotmem", "robotmem/internal/outgoing"}, "implementations of Service know nothing of each other"},
 	{"robotmem/mcp", []string{"robotmem"}, "a transport takes any Service"},
 	{"robotmem/embedding", []string{"robotmem", "robotmem/internal/encoder", "robotmem/internal/outgoing"}, "an embedder serves a memory, not its transports"},
@@ -39,19 +40,21 @@ var arrows = []struct {
 	{"robotmem/archive/markdown", []string{"robotmem", "robotmem/archive", "perception/importers"}, "a format, and notes that are learnt through any Service"},
 	{"robotmem/archive/sensors", []string{"robotmem", "perception"}, "perceptions are stored through any Service"},
 	{"robotmem/archive/python", []string{"robotmem", "robotmem/archive", "robotmem/internal/files", "robotmem/internal/record", "robotmem/internal/store", "perception", "consolidate"}, "a file of another program is read, without a memory to fill"},
-	{"robotmem/backup", []string{"robotmem", "robotmem/local", "robotmem/internal/disk", "robotmem/internal/files", "robotmem/internal/record", "robotmem/internal/store", "robotmem/internal/maintenance", "robotmem/internal/text", "robotmem/internal/units", "perception/payload"}, "a copy of the file, whatever its indexes in memory hold"},
+	{"robotmem/backup", []string{"robotmem", "robotmem/local", "robotmem/internal/disk", "robotmem/internal/engine", "robotmem/internal/files", "robotmem/internal/store/.", "robotmem/internal/store/sqlite", "robotmem/internal/maintenance", "robotmem/internal/text", "robotmem/internal/units", "perception/payload"}, "a copy of the file, whatever its indexes in memory hold"},
+	{"robotmem/internal/engine", []string{"", "robotmem", "robotmem/archive", "robotmem/internal/attempts", "robotmem/internal/budget", "robotmem/internal/disk", "robotmem/internal/embeddings", "robotmem/internal/filter", "robotmem/internal/index", "robotmem/internal/lexical", "robotmem/internal/maintenance", "robotmem/internal/recall", "robotmem/internal/record", "robotmem/internal/reranking", "robotmem/internal/store/.", "robotmem/internal/text", "robotmem/internal/units", "robotmem/internal/vector", "perception", "classify", "consolidate"}, "the operations over a store, without its database, transports or other implementations"},
+	{"robotmem/internal/budget", nil, "a leaf"},
 	{"robotmem/internal/files", []string{"robotmem"}, "names of files; nothing is opened"},
 	{"robotmem/internal/disk", []string{"robotmem/internal/files", "perception/payload"}, "a leaf: files are changed, and nothing else is known of them"},
-	{"robotmem/internal/store/sqlite", []string{"robotmem", "robotmem/internal/disk", "robotmem/internal/files", "robotmem/internal/record", "robotmem/internal/store", "robotmem/internal/text", "robotmem/internal/units", "perception/payload"}, "the tables in a file; no other package opens it"},
+	{"robotmem/internal/store/sqlite", []string{"robotmem", "robotmem/internal/budget", "robotmem/internal/disk", "robotmem/internal/files", "robotmem/internal/record", "robotmem/internal/store", "robotmem/internal/text", "robotmem/internal/units", "robotmem/internal/vector", "perception/payload"}, "the tables in a file; no other package opens it"},
 	{"robotmem/internal/store/postgres", []string{"robotmem", "robotmem/internal/files", "robotmem/internal/store", "robotmem/internal/units"}, "the tables on a server; no other package asks it"},
 	{"robotmem/internal/store/storetest", []string{"robotmem/internal"}, "tests of both databases"},
 	{"robotmem/internal/record", []string{"robotmem", "robotmem/internal/filter", "robotmem/internal/text", "robotmem/internal/units", "perception", "classify", "consolidate"}, "prepares records before a transaction; no SQL"},
 	{"robotmem/internal/store", []string{"robotmem", "robotmem/archive", "robotmem/internal/disk", "robotmem/internal/files", "robotmem/internal/filter", "robotmem/internal/lexical", "robotmem/internal/record", "robotmem/internal/text", "robotmem/internal/units", "robotmem/internal/vector", "perception", "consolidate"}, "tables alone; package index keeps the structures in memory"},
-	{"robotmem/internal/index", []string{"robotmem", "robotmem/internal/filter", "robotmem/internal/lexical", "robotmem/internal/recall", "robotmem/internal/store", "robotmem/internal/stream", "robotmem/internal/text", "robotmem/internal/units", "robotmem/internal/vector", "consolidate"}, "what follows the tables in memory knows no service"},
-	{"robotmem/internal/attempts", []string{"robotmem", "robotmem/internal/advise", "robotmem/internal/filter", "robotmem/internal/index", "robotmem/internal/recall", "robotmem/internal/record", "robotmem/internal/store", "robotmem/internal/text", "robotmem/internal/units"}, "what advise counts, below any service"},
+	{"robotmem/internal/index", []string{"robotmem", "robotmem/internal/budget", "robotmem/internal/filter", "robotmem/internal/lexical", "robotmem/internal/recall", "robotmem/internal/store/.", "robotmem/internal/stream", "robotmem/internal/text", "robotmem/internal/units", "robotmem/internal/vector", "consolidate"}, "what follows the tables in memory knows no service"},
+	{"robotmem/internal/attempts", []string{"robotmem", "robotmem/internal/advise", "robotmem/internal/filter", "robotmem/internal/index", "robotmem/internal/recall", "robotmem/internal/record", "robotmem/internal/store/.", "robotmem/internal/text", "robotmem/internal/units"}, "what advise counts, below any service"},
 	{"robotmem/internal/maintenance", []string{"robotmem", "robotmem/internal", "perception", "consolidate"}, "examines tables and indexes, below any service"},
-	{"robotmem/internal/embeddings", []string{"robotmem", "robotmem/internal/languages", "robotmem/internal/maintenance", "robotmem/internal/recall", "robotmem/internal/store", "robotmem/internal/vector"}, "calls the embedder of a memory, below any service"},
-	{"robotmem/internal/reranking", []string{"robotmem", "robotmem/internal/recall", "robotmem/internal/store"}, "calls the reranker of a memory, below any service"},
+	{"robotmem/internal/embeddings", []string{"robotmem", "robotmem/internal/languages", "robotmem/internal/maintenance", "robotmem/internal/recall", "robotmem/internal/store/.", "robotmem/internal/vector"}, "calls the embedder of a memory, below any service"},
+	{"robotmem/internal/reranking", []string{"robotmem", "robotmem/internal/recall", "robotmem/internal/store/."}, "calls the reranker of a memory, below any service"},
 	{"robotmem/internal/filter", []string{"robotmem", "robotmem/internal/text", "robotmem/internal/units"}, "a filter is read the same over any store"},
 	{"robotmem/internal/recall", []string{"robotmem", "robotmem/internal/filter", "robotmem/internal/record", "robotmem/internal/text", "robotmem/internal/timeparse", "consolidate"}, "ranking knows no store"},
 	{"robotmem/internal/advise", []string{"robotmem", "consolidate"}, "statistics know no store"},
@@ -202,11 +205,117 @@ func TestArrows(t *testing.T) {
 				in = "robotmem"
 			}
 			// "robotmem" allows the domain alone, any other folder all below it.
-			if in != a.from && !slices.ContainsFunc(a.may, func(may string) bool { return in == may || may != "robotmem" && within(in, may) }) {
+			allowed := func(may string) bool {
+				alone, only := strings.CutSuffix(may, "/.")
+				return in == alone || !only && may != "robotmem" && within(in, may)
+			}
+			if in != a.from && !slices.ContainsFunc(a.may, allowed) {
 				t.Errorf("%s imports %s: %s", dir, in, a.why)
 			}
 		}
 	}
+}
+
+// Users of the module cannot name internal types. An exported signature, field or constant of a public
+// package with one in it could not be used, and would show how the module is made.
+func TestNothingInternalIsExported(t *testing.T) {
+	seen := 0
+	err := goFiles(func(p string) error {
+		if !strings.HasPrefix(p, "robotmem/") || strings.Contains(p, "/internal/") {
+			return nil
+		}
+		fset := token.NewFileSet()
+		f, err := parser.ParseFile(fset, p, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+
+		internal := map[string]bool{}
+		for _, i := range f.Imports {
+			name := strings.Trim(i.Path.Value, `"`)
+			if !strings.Contains(name, "/internal/") {
+				continue
+			}
+			short := path.Base(name)
+			if i.Name != nil {
+				short = i.Name.Name
+			}
+			internal[short] = true
+		}
+
+		// An exported function has its parameters, an exported type its exported fields.
+		for _, shown := range exported(f) {
+			seen++
+			ast.Inspect(shown, func(n ast.Node) bool {
+				if sel, ok := n.(*ast.SelectorExpr); ok {
+					if pkg, ok := sel.X.(*ast.Ident); ok && internal[pkg.Name] {
+						t.Errorf("%s shows %s.%s", fset.Position(sel.Pos()), pkg.Name, sel.Sel.Name)
+					}
+				}
+				return true
+			})
+		}
+
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen < 500 {
+		t.Fatalf("only %d declarations found: the test looks in the wrong place", seen)
+	}
+}
+
+// exported returns what a user sees of the declarations of a file.
+func exported(f *ast.File) (shown []ast.Node) {
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Name.IsExported() && (d.Recv == nil || exportedReceiver(d.Recv)) {
+				shown = append(shown, d.Type)
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.TypeSpec:
+					if s.Name.IsExported() {
+						shown = append(shown, fieldsOf(s.Type)...)
+					}
+				case *ast.ValueSpec:
+					if slices.ContainsFunc(s.Names, func(n *ast.Ident) bool { return n.IsExported() }) {
+						shown = append(shown, s)
+					}
+				}
+			}
+		}
+	}
+
+	return shown
+}
+
+func exportedReceiver(r *ast.FieldList) bool {
+	of := r.List[0].Type
+	if star, ok := of.(*ast.StarExpr); ok {
+		of = star.X
+	}
+	id, ok := of.(*ast.Ident)
+
+	return ok && id.IsExported()
+}
+
+// fieldsOf returns the exported fields of a struct, or another type as a whole.
+func fieldsOf(t ast.Expr) (fields []ast.Node) {
+	s, ok := t.(*ast.StructType)
+	if !ok {
+		return []ast.Node{t}
+	}
+	for _, f := range s.Fields.List {
+		if len(f.Names) == 0 || slices.ContainsFunc(f.Names, func(n *ast.Ident) bool { return n.IsExported() }) {
+			fields = append(fields, f.Type)
+		}
+	}
+
+	return fields
 }
 
 func TestPureFoldersDoNoIO(t *testing.T) {

@@ -17,7 +17,7 @@ func TestCodesOfTheDoctorHaveTexts(t *testing.T) {
 	if err != nil || len(sources) == 0 {
 		t.Fatal(sources, err)
 	}
-	sources = append(sources, "../robotmem/local/stats.go")
+	sources = append(sources, "../robotmem/internal/engine/stats.go")
 
 	written := map[string]bool{}
 	call := regexp.MustCompile(`(?s)\b(?:addFinding\(d, [^,]+, [^,]+, |worker\("[^"]+", \w+, |addDamage\(d, "[^"]+", "[^"]+", )"(\w+)"`)

@@ -87,7 +87,7 @@ func (a *app) backups(ctx context.Context, m *local.Node, make bool) (_ *web.Bac
 	out := &web.Backups{Dir: o.Dir, Backups: []web.Backup{}}
 	for _, x := range slices.Backward(all) {
 		out.Backups = append(out.Backups, web.Backup{Name: x.Name, CreatedAt: x.CreatedAt, Bytes: x.Bytes, Problem: x.Problem,
-			Restore: restoreCommand(x.Path, m.Store.Files().Name())})
+			Restore: restoreCommand(x.Path, m.Files().Name())})
 	}
 
 	return out, err

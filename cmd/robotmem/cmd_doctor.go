@@ -140,7 +140,7 @@ func damageOf(ctx context.Context, a *app, path string) (string, error) {
 	return damage, errors.Join(err, m.Close())
 }
 
-func printRecovered(w *lines, r *local.RecoverReport, damage string) {
+func printRecovered(w *lines, r *admin.RecoverReport, damage string) {
 	w.line("damaged: %s", oneLine(damage))
 	w.fields(reflect.ValueOf(*r), "")
 	if !r.Whole {

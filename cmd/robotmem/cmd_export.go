@@ -75,11 +75,11 @@ func (c *exportCmd) mcap(ctx context.Context, a *app, m robotmem.Node) error {
 // whole exports everything, as an archive or a folder.
 func (c *exportCmd) whole(ctx context.Context, a *app, m *local.Node) error {
 	ctx = a.watched(ctx)
-	o := local.ExportOptions{Collection: a.Config.Collection, Session: c.Session, Generator: "robotmem " + a.Version}
+	o := archive.ExportOptions{Collection: a.Config.Collection, Session: c.Session, Generator: "robotmem " + a.Version}
 	name := cmp.Or(c.Archive, c.Markdown)
 
 	var (
-		report *local.ExportReport
+		report *archive.ExportReport
 		err    error
 	)
 	if c.Markdown != "" {
@@ -118,7 +118,7 @@ func isNew(name, field string) error {
 }
 
 // writeArchive writes to a new file or to stdout.
-func (c *exportCmd) writeArchive(ctx context.Context, a *app, m *local.Node, o local.ExportOptions) (report *local.ExportReport, err error) {
+func (c *exportCmd) writeArchive(ctx context.Context, a *app, m *local.Node, o archive.ExportOptions) (report *archive.ExportReport, err error) {
 	write := func(w io.Writer) error {
 		out := bufio.NewWriterSize(w, 1<<20)
 		sink := archive.NewWriter(out, strings.HasSuffix(c.Archive, ".zst"))

@@ -242,7 +242,7 @@ func (a *app) joined(m robotmem.Node) robotmem.Node {
 // replicate sends the changes of a memory to its site until ctx ends, if it has joined one.
 func (a *app) replicate(ctx context.Context, m robotmem.Node) {
 	n, ok := m.(*local.Node)
-	if !ok || a.Config.onServer() || n.Store.ReadOnly() != "" {
+	if !ok || a.Config.onServer() || n.ReadOnly() != "" {
 		return
 	}
 	p, err := fleet.PeerOf(n)

@@ -312,7 +312,7 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 				a.payloadMissing(uid, sha256)
 			}
 		}
-		report, err := m.Import(ctx, src, local.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun, Missing: missing})
+		report, err := m.Import(ctx, src, archive.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun, Missing: missing})
 		err = c.arrived(a, importAnswer{ImportReport: report}, err)
 		if err == nil && lost > 0 {
 			err = exitCodes[robotmem.Invalid]
@@ -336,7 +336,7 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 		}
 		defer func() { _ = src.Close() }() // it was only read
 		ctx = a.watched(ctx)
-		report, err := m.Import(ctx, src, local.ImportOptions{
+		report, err := m.Import(ctx, src, archive.ImportOptions{
 			Collection: a.Config.Collection, DryRun: c.DryRun,
 			Refused: a.refused,
 		})
@@ -361,7 +361,7 @@ func (c *importCmd) markdown(ctx context.Context, a *app) error {
 		}
 
 		defer func() { _ = src.Close() }() // it was only read
-		report, err := m.Import(ctx, src, local.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun, Refused: a.refused})
+		report, err := m.Import(ctx, src, archive.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun, Refused: a.refused})
 		learnt := markdown.Counts{Read: src.Facts()}
 		if err == nil && !c.DryRun {
 			learnt, err = src.Learn(ctx, inCollection(m, a.Config.Collection), a.refused)
@@ -376,7 +376,7 @@ func (c *importCmd) markdown(ctx context.Context, a *app) error {
 
 // importAnswer is the report of an import, nil if it did not begin.
 type importAnswer struct {
-	*local.ImportReport
+	*archive.ImportReport
 	Learnt *markdown.Counts `json:"learnt,omitempty"` // of Markdown: the notes
 	File   *python.Report   `json:"in_the_file,omitempty"`
 }

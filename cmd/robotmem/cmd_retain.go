@@ -10,7 +10,6 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
-	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 type retainCmd struct {
@@ -40,7 +39,7 @@ func (c *retainCmd) Run(ctx context.Context, a *app) error {
 }
 
 // parseRetention reads rules such as "visual 10GB 30d" and a size.
-func parseRetention(rules []string, free string) (out local.Retention, err error) {
+func parseRetention(rules []string, free string) (out admin.Retention, err error) {
 	for _, rule := range rules {
 		b, err := parseBudget(rule)
 		if err != nil {

@@ -131,7 +131,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	})()
 	// Only now, after the file was opened, its id is certain: tokens that were copied together with another file
 	// are refused.
-	id, err := m.Store.FileID(ctx)
+	id, err := m.FileID(ctx)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/robotmem/robotmem-go/perception/importers"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/backup"
 	"github.com/robotmem/robotmem-go/robotmem/embedding"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -85,7 +86,7 @@ type config struct {
 	// What check has read of the texts above.
 	level     slog.Level
 	memory    local.Memory
-	retention local.Retention
+	retention admin.Retention
 	backups   *backup.Schedule // nil if none is set
 }
 

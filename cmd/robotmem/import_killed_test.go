@@ -33,7 +33,7 @@ func TestImportKilledAgainAndAgain(t *testing.T) {
 	hashes := func(e *local.Node) string {
 		t.Helper()
 		var b bytes.Buffer
-		if _, err := e.Export(ctx, archive.NewWriter(&b, false), local.ExportOptions{}); err != nil {
+		if _, err := e.Export(ctx, archive.NewWriter(&b, false), archive.ExportOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		// Of all parts and payloads, after that of the manifest, which has a time.
@@ -61,7 +61,7 @@ func TestImportKilledAgainAndAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Export(ctx, archive.NewWriter(f, false), local.ExportOptions{}); err != nil {
+	if _, err := a.Export(ctx, archive.NewWriter(f, false), archive.ExportOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	want := hashes(a)

@@ -210,6 +210,17 @@ type Budget struct {
 	MaxAgeDays     float64 `json:"max_age_days,omitempty" validate:"finite,min=0" doc:"Largest age in days; 0 for no limit. Perceptions that are useful, pinned or of failed episodes are kept."`
 }
 
+// Retention limits the space of payloads.
+type Retention struct {
+	Budgets []Budget
+	// MinFreeBytes is how much of the disk stays free. Only evicting payloads of the
+	// folder frees space: the file itself never shrinks.
+	MinFreeBytes int64
+}
+
+// None reports whether there are no limits.
+func (r Retention) None() bool { return len(r.Budgets) == 0 && r.MinFreeBytes == 0 }
+
 // AuditRequest selects entries of the audit log.
 type AuditRequest struct {
 	MemoryID   int64      `json:"memory_id,omitempty" validate:"min=0" doc:"Only changes of this memory."`
@@ -278,4 +289,22 @@ type CategoriesResponse struct {
 type CategoryCount struct {
 	Category string `json:"category"`
 	Count    int64  `json:"count"`
+}
+
+// RecoverReport lists what was recovered from a damaged file, and what is lost.
+type RecoverReport struct {
+	Whole         bool           `json:"whole" doc:"Nothing is lost, as far as can be known."`
+	File          string         `json:"file" doc:"The new file."`
+	Damaged       string         `json:"damaged,omitempty" doc:"What the damaged file is called now; empty when it was left in its place."`
+	Memories      int64          `json:"memories" doc:"In the new file."`
+	Missing       int64          `json:"missing" doc:"Ids that were given to a memory, are not there, and were not purged."`
+	MissingIDs    []int64        `json:"missing_ids,omitempty" doc:"The first 100 of them."`
+	Doubtful      []int64        `json:"doubtful" doc:"The first 100 memories whose text does not match its checksum. They are kept as invalidated; restore makes one active again."`
+	DoubtfulCount int64          `json:"doubtful_count"`
+	Reactivated   int64          `json:"reactivated" doc:"Memories that are active again, because what superseded them is lost."`
+	LostPayloads  int64          `json:"lost_payloads" doc:"Payloads whose bytes are lost; their memories stay."`
+	Unreadable    int64          `json:"unreadable" doc:"Rows that were read but hold impossible values."`
+	Torn          []string       `json:"torn" doc:"Tables of which a part cannot be read; how many rows it held is not known."`
+	Notes         []string       `json:"notes" doc:"Further remarks."`
+	Doctor        DoctorResponse `json:"doctor" doc:"The deep check-up of the new file."`
 }

@@ -15,7 +15,7 @@ func Example() {
 			return err
 		}
 		defer f.Close()
-		_, err = node.Export(ctx, archive.NewWriter(f, false), local.ExportOptions{})
+		_, err = node.Export(ctx, archive.NewWriter(f, false), archive.ExportOptions{})
 		return err
 	}
 	_ = export

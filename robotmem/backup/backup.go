@@ -16,6 +16,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
+	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -99,14 +100,19 @@ const (
 //
 // Close of the node does not wait for it: end ctx before.
 func Make(ctx context.Context, n *local.Node, o Options) (*Report, error) {
-	report, err := makeBackup(ctx, n, o)
+	return makeLogged(ctx, engine.Of(n), o)
+}
+
+// makeLogged makes a backup, and logs why there is none.
+func makeLogged(ctx context.Context, e *engine.Engine, o Options) (*Report, error) {
+	report, err := makeBackup(ctx, e, o)
 	if err != nil {
-		n.Log.Error("backup", "err", err)
+		e.Log.Error("backup", "err", err)
 	}
 	return report, robotmem.Wrap("backup", err)
 }
 
-func makeBackup(ctx context.Context, e *local.Node, o Options) (*Report, error) {
+func makeBackup(ctx context.Context, e *engine.Engine, o Options) (*Report, error) {
 	if o.Keep = cmp.Or(o.Keep, defaultKeep); o.Keep < 1 || o.Keep > MaxKeep {
 		return nil, robotmem.Errorf(robotmem.Invalid, "keep", "must be 1 to %d, not %d", MaxKeep, o.Keep)
 	}
@@ -171,7 +177,7 @@ func makeBackup(ctx context.Context, e *local.Node, o Options) (*Report, error) 
 
 // job holds the state of a running backup.
 type job struct {
-	e       *local.Node
+	e       *engine.Engine
 	dir     string
 	past    []Backup // oldest first
 	ours    []Backup // those of this memory, which may be removed
@@ -325,7 +331,7 @@ func (b *job) finish() error {
 }
 
 // backupDir creates the folder of backups. It fails for a folder that cannot hold backups.
-func backupDir(e *local.Node, dir string) (string, error) {
+func backupDir(e *engine.Engine, dir string) (string, error) {
 	if dir == "" {
 		dir = e.Store.Files().Backups()
 	}
@@ -358,7 +364,7 @@ func backupDir(e *local.Node, dir string) (string, error) {
 
 // sweepBackups removes the temporary folders of interrupted backups of this memory, and nothing else. The caller holds
 // the folder's lock.
-func sweepBackups(ctx context.Context, e *local.Node, dir string) error {
+func sweepBackups(ctx context.Context, e *engine.Engine, dir string) error {
 	id, err := e.Store.FileID(ctx)
 	if err != nil {
 		return err

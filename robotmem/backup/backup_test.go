@@ -18,6 +18,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
@@ -82,7 +83,7 @@ func TestBackupHoldsAll(t *testing.T) {
 	savePayload(t, e, small, nil)
 	picture := savePayload(t, e, large, nil)
 	r := backUp(t, e, Options{Version: "v9"})
-	if want := filepath.Join(filepath.Dir(e.Store.Path()), "backups"); filepath.Dir(r.Path) != want {
+	if want := filepath.Join(filepath.Dir(engine.Of(e).Store.Path()), "backups"); filepath.Dir(r.Path) != want {
 		t.Errorf("it lies in %s, want %s", filepath.Dir(r.Path), want)
 	}
 	if r.Held.Memories != 3 || r.Held.Payloads != 2 || r.Linked != 1 || r.Copied != 0 || r.Number != 1 || r.Version != "v9" {
@@ -191,7 +192,7 @@ func TestBackupRefusesFolders(t *testing.T) {
 		kind robotmem.Kind
 		text string
 	}{
-		"within the payloads": {Options{Dir: filepath.Join(e.Store.Payloads().Dir, "b")}, robotmem.Invalid, "folder of payloads"},
+		"within the payloads": {Options{Dir: filepath.Join(engine.Of(e).Store.Payloads().Dir, "b")}, robotmem.Invalid, "folder of payloads"},
 		"a backup":            {Options{Dir: r.Path}, robotmem.Invalid, "is a backup itself"},
 		"a file":              {Options{Dir: file}, robotmem.Unavailable, "cannot be written"},
 		"keep none":           {Options{Keep: -1}, robotmem.Invalid, "1 to 10000"},
@@ -200,7 +201,7 @@ func TestBackupRefusesFolders(t *testing.T) {
 			t.Errorf("%s: %v, want %s with %q", name, err, c.kind, c.text)
 		}
 	}
-	beside := backUp(t, e, Options{Dir: filepath.Dir(e.Store.Path())}) // the memory's own folder will do
+	beside := backUp(t, e, Options{Dir: filepath.Dir(engine.Of(e).Store.Path())}) // the memory's own folder will do
 	if _, err := Verify(t.Context(), beside.Path); err != nil {
 		t.Error(err)
 	}
@@ -226,7 +227,7 @@ func TestBackupRefusesDamage(t *testing.T) {
 	}
 	for name, damage := range map[string]func(t *testing.T, e *local.Node, sum string){
 		"a page": func(t *testing.T, e *local.Node, _ string) {
-			c, err := sqlite.OpenTables(t.Context(), e.Store.Path(), sqlite.ConnOptions{})
+			c, err := sqlite.OpenTables(t.Context(), engine.Of(e).Store.Path(), sqlite.ConnOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -234,10 +235,10 @@ func TestBackupRefusesDamage(t *testing.T) {
 			if err := errors.Join(err, c.File.Exec("PRAGMA wal_checkpoint(TRUNCATE)"), c.Close()); err != nil {
 				t.Fatal(err)
 			}
-			damagePage(t, e.Store.Path(), (root-1)*sqlite.PageSize)
+			damagePage(t, engine.Of(e).Store.Path(), (root-1)*sqlite.PageSize)
 		},
 		"a memory": func(t *testing.T, e *local.Node, _ string) {
-			err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
+			err := engine.Of(e).Store.Write(t.Context(), func(tx *store.Tx) error {
 				return sqlite.FileOf(tx.Conn).Exec("UPDATE memories SET content = 'another' WHERE id = 1")
 			})
 			if err != nil {
@@ -245,10 +246,10 @@ func TestBackupRefusesDamage(t *testing.T) {
 			}
 		},
 		"a payload that is damaged": func(t *testing.T, e *local.Node, sum string) {
-			damagePage(t, filepath.Join(e.Store.Payloads().Dir, sum[:2], sum), 100_000)
+			damagePage(t, filepath.Join(engine.Of(e).Store.Payloads().Dir, sum[:2], sum), 100_000)
 		},
 		"a payload that is missing": func(t *testing.T, e *local.Node, sum string) {
-			if err := os.Remove(filepath.Join(e.Store.Payloads().Dir, sum[:2], sum)); err != nil {
+			if err := os.Remove(filepath.Join(engine.Of(e).Store.Payloads().Dir, sum[:2], sum)); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -419,7 +420,7 @@ func TestOneBackupAtATime(t *testing.T) {
 		t.Errorf("a second backup answers %v, want unavailable", err)
 	}
 	unlock()
-	id, err := e.Store.FileID(t.Context())
+	id, err := engine.Of(e).Store.FileID(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -556,7 +557,7 @@ func TestOpeningDuringARestore(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r := &restore{at: e.Store.Files()}
+	r := &restore{at: engine.Of(e).Store.Files()}
 	if err := r.from(t.Context(), b.Path); err != nil {
 		t.Fatal(err)
 	}

@@ -10,12 +10,13 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 func fileID(t *testing.T, n *local.Node) (id string) {
 	t.Helper()
-	id, err := n.Store.FileID(t.Context())
+	id, err := engine.Of(n).Store.FileID(t.Context())
 	if err != nil || len(id) != 26 {
 		t.Fatal(id, err)
 	}
@@ -140,7 +141,7 @@ func TestTheStateOfAScheduleIsOfOneFile(t *testing.T) {
 	}
 	n := openTest(t, local.Options{})
 	learn(t, n, "a fact")
-	r := &running{Schedule: Schedule{Options: Options{Dir: t.TempDir()}, Every: time.Hour}, n: n, file: n.Store.Files().BackupState()}
+	r := &running{Schedule: Schedule{Options: Options{Dir: t.TempDir()}, Every: time.Hour}, n: engine.Of(n), file: engine.Of(n).Store.Files().BackupState()}
 	r.step(t.Context())
 	stateOf := func(n *local.Node) *admin.BackupState {
 		s, err := n.Stats(t.Context(), &admin.StatsRequest{})
@@ -152,7 +153,7 @@ func TestTheStateOfAScheduleIsOfOneFile(t *testing.T) {
 	if s := stateOf(n); s == nil || s.LastSuccess.IsZero() || s.FileID != fileID(t, n) {
 		t.Fatalf("%+v", s)
 	}
-	path := n.Store.Path()
+	path := engine.Of(n).Store.Path()
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}

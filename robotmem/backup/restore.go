@@ -14,6 +14,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
+	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
@@ -49,7 +50,7 @@ const checkpointTimeout = 500 * time.Millisecond
 // open; Corrupt when the backup is damaged; NotFound when there is none.
 func Restore(ctx context.Context, backup, path string, o local.Options) (_ *RestoreReport, err error) {
 	defer func() { err = robotmem.Wrap("backup", err) }()
-	if err := o.Complete(); err != nil {
+	if err := o.Check(); err != nil {
 		return nil, err
 	}
 
@@ -337,10 +338,12 @@ func (r *restore) restorePayloads(ctx context.Context, staged string) (err error
 // replaced memory refers to, which are kept with it.
 func (r *restore) open(ctx context.Context, o local.Options) error {
 	r.report.Path = r.at.Name()
-	e, err := local.Open(ctx, r.at.Name(), o)
+	n, err := local.Open(ctx, r.at.Name(), o)
 	if err != nil {
 		return err
 	}
+
+	e := engine.Of(n)
 
 	if r.id != "" && e.Store.ReadOnly() == "" {
 		err = e.Store.Write(ctx, func(tx *store.Tx) error { return tx.KeepFileID(r.id) })

@@ -12,6 +12,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
+	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
@@ -37,12 +38,13 @@ const (
 // Run makes backups of the node until ctx ends. Stats and Doctor of every node on the file
 // show the last result.
 func (s Schedule) Run(ctx context.Context, n *local.Node) {
-	if why := n.Store.ReadOnly(); why != "" {
-		n.Log.Warn("no backups are made: the memory is served read-only", "reason", why)
+	e := engine.Of(n)
+	if why := e.Store.ReadOnly(); why != "" {
+		e.Log.Warn("no backups are made: the memory is served read-only", "reason", why)
 		return
 	}
 
-	r := &running{Schedule: s, n: n, file: n.Store.Files().BackupState()}
+	r := &running{Schedule: s, n: e, file: e.Store.Files().BackupState()}
 	for wait := scheduleDelay; ; wait = r.step(ctx) {
 		select {
 		case <-ctx.Done():
@@ -55,7 +57,7 @@ func (s Schedule) Run(ctx context.Context, n *local.Node) {
 // running holds the state of a running schedule.
 type running struct {
 	Schedule
-	n     *local.Node
+	n     *engine.Engine
 	file  string            // holds last for all processes that use the memory
 	last  admin.BackupState // the last result
 	next  time.Time         // when the folder is looked at again
@@ -132,7 +134,7 @@ func (r *running) make(ctx context.Context) (*Report, error) {
 	o := r.Options
 	o.every = r.Every
 
-	return Make(ctx, r.n, o)
+	return makeLogged(ctx, r.n, o)
 }
 
 // onOwnDisk reports whether the folder, or what exists of its path, is on the disk of the

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -24,7 +25,7 @@ func scheduledNode(t *testing.T, dir string) (n *local.Node, at *time.Time, star
 	n = openTest(t, local.Options{Clock: func() time.Time { return now }})
 	learn(t, n, "the door of hall 3 opens inwards")
 	return n, &now, func() *running {
-		return &running{Schedule: Schedule{Options{Dir: dir, Keep: 100}, every}, n: n, file: n.Store.Files().BackupState()}
+		return &running{Schedule: Schedule{Options{Dir: dir, Keep: 100}, every}, n: engine.Of(n), file: engine.Of(n).Store.Files().BackupState()}
 	}
 }
 
@@ -113,7 +114,7 @@ func TestScheduleFollowsTheNewestBackup(t *testing.T) {
 	if _, c := backupCheck(t, n); c.Status != "warn" || !strings.Contains(c.Detail, "one is due every 6h") || c.Remedy == "" {
 		t.Errorf("long after the last: %+v", c)
 	}
-	if _, err := os.Stat(n.Store.Files().BackupState() + ".part"); err == nil {
+	if _, err := os.Stat(engine.Of(n).Store.Files().BackupState() + ".part"); err == nil {
 		t.Error("a temporary file is left")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -35,7 +36,7 @@ func TestASiteIsOfTheFileThatJoined(t *testing.T) {
 
 	other := filepath.Join(t.TempDir(), "other.db")
 	copyTo := func(to string, edit func(string) string) {
-		for _, f := range [][2]string{{n.Store.Files().DB(), to}, {n.Store.Files().Site(), to + ".fleet"}} {
+		for _, f := range [][2]string{{engine.Of(n).Store.Files().DB(), to}, {engine.Of(n).Store.Files().Site(), to + ".fleet"}} {
 			data, err := os.ReadFile(f[0])
 			if err == nil {
 				err = os.WriteFile(f[1], []byte(edit(string(data))), 0o600)
@@ -57,7 +58,7 @@ func TestASiteIsOfTheFileThatJoined(t *testing.T) {
 	if p, err := PeerOf(copied); err != nil || p.Replica != "r2" {
 		t.Errorf("of a copy that joined itself: %+v %v", p, err)
 	}
-	if p, err := PeerOf(open(n.Store.Path())); err != nil || p.Replica != "r" {
+	if p, err := PeerOf(open(engine.Of(n).Store.Path())); err != nil || p.Replica != "r" {
 		t.Errorf("of the file that joined: %+v %v", p, err)
 	}
 

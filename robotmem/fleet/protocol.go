@@ -9,7 +9,6 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
-	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // MaxUnpacked bounds a decompressed request or answer, in bytes.
@@ -39,11 +38,11 @@ type NumberedMemory struct {
 
 // PushResponse acknowledges a push. What it counts is durable.
 type PushResponse struct {
-	Upto      int64             `json:"upto"`
-	Memories  local.ImportCount `json:"memories"`
-	Conflicts []SyncNote        `json:"conflicts,omitempty"` // changed here and there; both are kept
-	Refused   []SyncNote        `json:"refused,omitempty"`   // what the site cannot store
-	Wanted    []string          `json:"wanted,omitempty"`    // SHA-256 of payloads that it does not have
+	Upto      int64               `json:"upto"`
+	Memories  archive.ImportCount `json:"memories"`
+	Conflicts []SyncNote          `json:"conflicts,omitempty"` // changed here and there; both are kept
+	Refused   []SyncNote          `json:"refused,omitempty"`   // what the site cannot store
+	Wanted    []string            `json:"wanted,omitempty"`    // SHA-256 of payloads that it does not have
 }
 
 // SyncNote is a remark about one memory.

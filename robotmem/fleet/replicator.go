@@ -22,6 +22,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/outgoing"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -56,7 +57,7 @@ const (
 // PeerOf returns the site that a memory has joined, nil if it has joined none. It fails with Conflict if the
 // site was joined by another file, of which this one is a copy: two robots must not be one replica.
 func PeerOf(n *local.Node) (*Peer, error) {
-	path := n.Store.Files().Site()
+	path := engine.Of(n).Store.Files().Site()
 	data, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -70,7 +71,7 @@ func PeerOf(n *local.Node) (*Peer, error) {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "fleet", "%s cannot be read (%v); run robotmem fleet join again", filepath.Base(path), err)
 	}
 
-	id, err := n.Store.FileID(context.Background())
+	id, err := engine.Of(n).Store.FileID(context.Background())
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,9 @@ func PeerOf(n *local.Node) (*Peer, error) {
 }
 
 // Save stores the site of a memory. The file holds the token.
-func (p *Peer) Save(n *local.Node) (err error) {
+func (p *Peer) Save(n *local.Node) error { return p.save(engine.Of(n)) }
+
+func (p *Peer) save(n *engine.Engine) (err error) {
 	if p.FileID, err = n.Store.FileID(context.Background()); err != nil {
 		return err
 	}
@@ -105,7 +108,7 @@ func (p *Peer) Save(n *local.Node) (err error) {
 }
 
 // Leave forgets the site of a memory.
-func Leave(n *local.Node) error { return os.Remove(n.Store.Files().Site()) }
+func Leave(n *local.Node) error { return os.Remove(engine.Of(n).Store.Files().Site()) }
 
 // The names of a robot's counters.
 const (
@@ -127,7 +130,7 @@ const (
 // Replicator sends what a robot's memory stores to its site, and keeps a copy of what others learnt.
 // It reads what was committed and holds no lock of the memory while it waits for the site.
 type Replicator struct {
-	node *local.Node
+	node *engine.Engine
 	// Peer is the site. It may be changed while nothing is replicated.
 	Peer Peer
 	http *http.Client
@@ -155,7 +158,7 @@ type Status struct {
 // NewReplicator returns the replicator of a memory. The peer must be complete.
 func NewReplicator(n *local.Node, p Peer, client *http.Client, log *slog.Logger) *Replicator {
 	p.Limit, p.Payloads = cmp.Or(p.Limit, defaultCopies), cmp.Or(p.Payloads, PayloadsNone)
-	return &Replicator{node: n, Peer: p, http: outgoing.Client(client), log: cmp.Or(log, slog.New(slog.DiscardHandler)), status: Status{Site: p.URL, Robot: p.Robot}}
+	return &Replicator{node: engine.Of(n), Peer: p, http: outgoing.Client(client), log: cmp.Or(log, slog.New(slog.DiscardHandler)), status: Status{Site: p.URL, Robot: p.Robot}}
 }
 
 // Run replicates until ctx ends. If several processes have the memory open, one of them replicates.
@@ -283,7 +286,7 @@ func (r *Replicator) Greet(ctx context.Context, replace bool) error {
 	}
 	if r.Peer.Replacing {
 		r.Peer.Replacing = false
-		if err := r.Peer.Save(r.node); err != nil {
+		if err := r.Peer.save(r.node); err != nil {
 			return err
 		}
 	}
@@ -303,7 +306,7 @@ func (r *Replicator) Greet(ctx context.Context, replace bool) error {
 	// At the site the old replica holds the name of the robot. That the new one replaces it is saved with its id, so
 	// that it is asked for again after a crash.
 	r.Peer.Replica, r.Peer.Replacing = uuid.NewString(), true
-	if err := r.Peer.Save(r.node); err != nil {
+	if err := r.Peer.save(r.node); err != nil {
 		return err
 	}
 
@@ -493,9 +496,9 @@ func (r *Replicator) Pull(ctx context.Context) error {
 			m.Extra.Tool, m.Pinned, m.Where = Tool, false, m.UID
 		}
 		if len(l.Memories) > 0 {
-			_, err := r.node.Import(ctx, &Entries{[]*archive.Entry{{Memories: l.Memories}}}, local.ImportOptions{Sync: copies{}, Refused: func(uid string, err error) {
+			_, err := r.node.Receive(ctx, &Entries{[]*archive.Entry{{Memories: l.Memories}}}, archive.ImportOptions{Refused: func(uid string, err error) {
 				r.log.Warn("a fact of the site is not kept", "uid", uid, "err", err)
-			}})
+			}}, copies{})
 			if err != nil {
 				return err
 			}

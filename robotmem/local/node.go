@@ -1,335 +1,296 @@
 package local
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"errors"
-	"log/slog"
-	"maps"
-	"math"
-	"slices"
-	"sync"
+	"io"
 	"time"
 
-	taxonomy "github.com/robotmem/robotmem-go"
-	"github.com/robotmem/robotmem-go/classify"
+	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
-	"github.com/robotmem/robotmem-go/robotmem/internal/embeddings"
-	"github.com/robotmem/robotmem-go/robotmem/internal/index"
-	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
-	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
-	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/reranking"
-	"github.com/robotmem/robotmem-go/robotmem/internal/store"
-	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
-	"github.com/robotmem/robotmem-go/robotmem/internal/units"
-	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
 )
 
-// Durability is the kind of failure that an acknowledged write survives.
-type Durability string
-
-const (
-	// DurabilityFull: a power loss. Every commit is synced to the disk.
-	DurabilityFull Durability = "full"
-	// DurabilityNormal: a crash of the process. A power loss may lose the last commits
-	// but does not damage the file.
-	DurabilityNormal Durability = "normal"
-)
-
-// Options configure a Node. The zero value works.
-type Options struct {
-	ReadOnly    bool              // nothing is written, and what would write fails with Unavailable
-	Create      bool              // begin a memory in a file of no bytes, which is refused otherwise
-	Taxonomy    []byte            // rules as YAML; the embedded ones if nil
-	Durability  Durability        // DurabilityFull if empty
-	BusyTimeout time.Duration     // how long to wait for another process's lock; 5 s if zero
-	MaxPayload  int64             // bytes of one payload within a request; 32 MiB if zero
-	MaxStream   int64             // bytes of one payload that is streamed or read from a path; 4 GiB if zero
-	AllowPaths  []string          // folders that save_perception may read files from; none if empty
-	ClientType  string            // stored with sessions; "library" if empty
-	Embedder    robotmem.Embedder // for recall by meaning; none if nil. The node does not close it
-	Reranker    robotmem.Reranker // orders the first hits of a recall; none if nil. The node does not close it
-	// Weights are the weights of the ranked lists in the fusion: "bm25", "vector",
-	// "place" and "likeness", of "evidence" and of "neighbours", each 0 or more. The default
-	// is 1, for neighbours 0.1, and with Fusion "rrf" for vector 0.1 to 1 depending on the
-	// similarity of the nearest memory.
-	Weights map[string]float64
-	// Fusion "rrf" fuses words and vectors as lists of ranks; "score" or "" combines their scores.
-	Fusion string
-	// Memory bounds, in bytes, what the node keeps in memory: its indexes with the caches,
-	// and the page caches of SQLite. The indexes take what they need; the caches become
-	// smaller and recall slower. At least 16 MiB; what suits the machine if zero.
-	Memory Memory
-	// RealWeight is the factor for memories observed in the real world (env.sim_or_real
-	// = "real"); 1.5 if zero.
-	RealWeight float64
-	Retention  maintenance.Retention // budgets that the node enforces; none if zero
-	Disk       Disk                  // stores the file and the payloads; the computer's if nil
-	Clock      func() time.Time      // time.Now if nil
-	Location   *time.Location        // time zone of "yesterday" in a query; time.Local if nil
-	Logger     *slog.Logger          // silent if nil
-}
-
-const (
-	DefaultBusyTimeout = 5 * time.Second
-	defaultRealWeight  = 1.5
-	defaultMaxPayload  = 32 << 20
-	defaultMaxStream   = 4 << 30
-)
-
-// Node is a [robotmem.Service] on one SQLite file. The operations are documented there.
+// Node is a [robotmem.Node] on one SQLite file, or on the database of a site that package site has opened.
+// [robotmem.Service] documents the operations.
 type Node struct {
-	Store   *store.Store
-	options Options
-	records *record.Builder
-	Log     *slog.Logger
-
-	index       *index.Index
-	embeddings  *embeddings.Worker
-	reranking   *reranking.Caller
-	counters    accessCounters
-	maintenance *maintenance.Maintainer
-
-	// background counts the goroutines that Close waits for.
-	background sync.WaitGroup
-	quit       context.CancelFunc
-	Changed    chan struct{}   // receives after a commit of this process that changed something
-	Quitting   <-chan struct{} // closed by quit
+	held //nolint:unused // for engine.Of
 }
+
+// held has the engine that does the work.
+type held = engine.Held //nolint:unused // see Node
 
 var (
-	_ robotmem.Service = (*Node)(nil)
-	_ robotmem.Streams = (*Node)(nil)
+	_ robotmem.Node = (*Node)(nil)
+	_ recorder.Sink = (*Node)(nil)
 )
 
-// Open opens the memory file at path. It creates the file and its folder if they are absent. It
-// fails with Corrupt if the file is damaged, empty or another program's, Conflict if a newer
-// robotmem wrote it, Unavailable if it cannot be opened, Invalid if an option is wrong.
-func Open(ctx context.Context, path string, o Options) (*Node, error) {
-	return OpenOn(ctx, o, func(s *store.Store, o *Options, records func() *record.Builder) (store.Database, error) {
-		db, err := sqlite.OpenDB(ctx, path, sqlite.Options{
-			ReadOnly: o.ReadOnly, Create: o.Create, Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, Memory: o.Memory, Disk: o.Disk, Log: o.Logger,
-			SetUp: func(c *sqlite.Conn) error { return vector.Register(c.Conn) },
-			Check: sqlite.RefuseForeign, Migrate: sqlite.Migrate(records), Version: sqlite.SchemaVersion(), Group: sqlite.GroupOf(s),
-		})
-		return sqlite.Database{DB: db}, err
-	})
+func (n *Node) Learn(ctx context.Context, r *robotmem.LearnRequest) (*robotmem.LearnResponse, error) {
+	return engine.Of(n).Learn(ctx, r)
 }
 
-// OpenDatabase opens the database of a store.
-type OpenDatabase func(s *store.Store, o *Options, records func() *record.Builder) (store.Database, error)
-
-// OpenOn is Open for another database than a file.
-func OpenOn(ctx context.Context, o Options, open OpenDatabase) (*Node, error) {
-	n, err := openNode(ctx, o, open)
-	return n, robotmem.Wrap("open", err)
+func (n *Node) LearnBatch(ctx context.Context, r *robotmem.LearnBatchRequest) (*robotmem.LearnBatchResponse, error) {
+	return engine.Of(n).LearnBatch(ctx, r)
 }
 
-func openNode(ctx context.Context, o Options, open OpenDatabase) (*Node, error) {
-	if err := o.Complete(); err != nil {
-		return nil, err
-	}
-
-	records, err := o.records()
-	if err != nil {
-		return nil, err
-	}
-
-	n := &Node{options: o, Log: o.Logger, counters: accessCounters{wake: make(chan struct{}, 1)}}
-	background, quit := context.WithCancel(context.Background())
-	n.quit, n.Quitting = quit, background.Done()
-
-	n.Changed = make(chan struct{}, 1)
-	n.Store = &store.Store{Clock: o.Clock, Disk: o.Disk, User: store.OSUser(), Changed: func(int64) {
-		n.embeddings.Stored()
-		maintenance.Wake(n.Changed)
-	}}
-	n.embeddings = embeddings.New(n.Store, o.Logger, o.Embedder)
-	n.reranking = reranking.New(n.Store, o.Logger, o.Reranker)
-	n.index = &index.Index{Store: n.Store, Log: o.Logger, Quitting: n.Quitting, Columns: index.Columns{Memory: o.Memory}, WithVectors: o.Embedder != nil, Wake: make(chan struct{}, 1)}
-	n.maintenance = &maintenance.Maintainer{
-		Store: n.Store, Index: n.index, Log: o.Logger, Retention: o.Retention, Embedder: o.Embedder, Reranker: o.Reranker,
-		WakeScrub: make(chan struct{}, 1), WakeFeatures: make(chan struct{}, 1),
-	}
-	n.embeddings.Paused = &n.maintenance.Paused
-	if n.Store.Database, err = open(n.Store, &o, records); err != nil {
-		quit()
-		return nil, err
-	}
-
-	// A copied file gets its own id first. With the id of the original it would claim the payload folder of that file.
-	n.recognise(ctx)
-	if err := n.Store.ClaimFolder(ctx, false); err != nil {
-		n.Log.Warn("the folder of payloads is not noted to be of this file", "err", err)
-	}
-
-	n.records = records()
-	n.maintenance.Records = n.records
-	if err := n.embeddings.Bind(ctx); err != nil {
-		return nil, errors.Join(err, n.Close())
-	}
-
-	n.background.Go(func() { n.index.Run(background) })
-
-	// All further workers write.
-	if n.Store.ReadOnly() != "" {
-		return n, nil
-	}
-
-	n.background.Go(func() { n.counters.run(background, n) })
-	if !o.Retention.None() {
-		n.background.Go(func() { n.maintenance.RunRetention(background) })
-	}
-	if o.Embedder != nil {
-		n.background.Go(func() { n.embeddings.Run(background) })
-	}
-
-	// RunFeatures looks for perceptions without features, so those of older rules are dropped before it starts.
-	if err := n.dropOldFeatures(ctx); err != nil {
-		return nil, errors.Join(err, n.Close())
-	}
-
-	n.background.Go(func() { n.maintenance.RunScrub(background) })
-
-	// Until the first scan nobody knows whether perceptions wait for features.
-	n.maintenance.Behind.Store(true)
-	n.background.Go(func() { n.maintenance.RunFeatures(background) })
-
-	return n, nil
+func (n *Node) Recall(ctx context.Context, r *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
+	return engine.Of(n).Recall(ctx, r)
 }
 
-// recogniseLimit bounds the time that the start of a node waits until the place of its file is noted.
-const recogniseLimit = 2 * time.Second
-
-// recognise gives a copied file an id of its own. A node starts without it: on a full disk, say.
-func (n *Node) recognise(ctx context.Context) {
-	limited, cancel := context.WithTimeout(ctx, recogniseLimit)
-	defer cancel()
-
-	isCopy, err := n.Store.Recognise(limited)
-	switch {
-	case err != nil:
-		n.Log.Warn("the place of the file is not noted", "err", err)
-	case isCopy:
-		n.Log.Info("the file is a copy, and has an id of its own now: the backups, the tokens and the site of the other file are not its own")
-	}
+func (n *Node) Search(ctx context.Context, r *robotmem.SearchRequest) (*robotmem.RecallResponse, error) {
+	return engine.Of(n).Search(ctx, r)
 }
 
-// Complete fills in the defaults and checks the options.
-func (o *Options) Complete() error {
-	o.Durability = cmp.Or(o.Durability, DurabilityFull)
-	if o.Durability != DurabilityFull && o.Durability != DurabilityNormal {
-		return robotmem.Errorf(robotmem.Invalid, "durability", "must be full or normal, not %q", string(o.Durability))
-	}
-	if o.Memory == 0 {
-		o.Memory = sqlite.DefaultMemory()
-	}
-	if o.Memory < sqlite.LeastMemory {
-		return robotmem.Errorf(robotmem.Invalid, "memory", "must be at least %s, not %s", units.BytesText(sqlite.LeastMemory), units.BytesText(int64(o.Memory)))
-	}
-
-	o.BusyTimeout, o.RealWeight = cmp.Or(o.BusyTimeout, DefaultBusyTimeout), cmp.Or(o.RealWeight, defaultRealWeight)
-	o.MaxPayload, o.MaxStream = cmp.Or(o.MaxPayload, defaultMaxPayload), cmp.Or(o.MaxStream, defaultMaxStream)
-	o.ClientType, o.Location = cmp.Or(o.ClientType, "library"), cmp.Or(o.Location, time.Local)
-	if o.Taxonomy == nil {
-		o.Taxonomy = taxonomy.YAML
-	}
-	if err := o.checkWeights(); err != nil {
-		return err
-	}
-
-	o.Disk, o.Logger = cmp.Or[Disk](o.Disk, disk.System{}), cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	if o.Clock == nil {
-		o.Clock = time.Now
-	}
-
-	return nil
+func (n *Node) Advise(ctx context.Context, r *robotmem.AdviseRequest) (*robotmem.AdviseResponse, error) {
+	return engine.Of(n).Advise(ctx, r)
 }
 
-// builtIn has the built-in rules, which are compiled once per process. That takes milliseconds.
-var builtIn = sync.OnceValue(func() *record.Builder {
-	rules, _ := classify.Parse(taxonomy.YAML) // tests compile them
-	return &record.Builder{Rules: rules}
-})
-
-// records returns a function that waits for the compiled rules. The built-in ones are compiled
-// while the file is opened.
-func (o *Options) records() (wait func() *record.Builder, err error) {
-	if bytes.Equal(o.Taxonomy, taxonomy.YAML) {
-		go builtIn()
-		return builtIn, nil
-	}
-	rules, err := classify.Parse(o.Taxonomy)
-	if err != nil {
-		err = robotmem.Errorf(robotmem.Invalid, "taxonomy", "%v", err)
-	}
-
-	return func() *record.Builder { return &record.Builder{Rules: rules} }, err
+func (n *Node) Aggregate(ctx context.Context, r *robotmem.AggregateRequest) (*robotmem.AggregateResponse, error) {
+	return engine.Of(n).Aggregate(ctx, r)
 }
 
-func (o *Options) checkWeights() error {
-	if !slices.Contains([]string{"", "score", recall.FusionRRF}, o.Fusion) {
-		return robotmem.Errorf(robotmem.Invalid, "fusion", "must be score or rrf, not %q", o.Fusion)
-	}
-
-	for _, list := range slices.Sorted(maps.Keys(o.Weights)) {
-		if w := o.Weights[list]; !slices.Contains([]string{recall.ListWords, recall.ListVector, recall.ListPlace, recall.ListLikeness, recall.Evidence, recall.Neighbours, recall.Context}, list) || !(w >= 0) || math.IsInf(w, 0) {
-			return robotmem.Errorf(robotmem.Invalid, "weights", "%s: %v is not possible; bm25, vector, place, likeness, evidence, neighbours and context take a number from 0", list, w)
-		}
-	}
-	if !(o.RealWeight > 0) || math.IsInf(o.RealWeight, 0) {
-		return robotmem.Errorf(robotmem.Invalid, "real_weight", "must be a number above 0, not %v", o.RealWeight)
-	}
-
-	return nil
+func (n *Node) SavePerception(ctx context.Context, r *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
+	return engine.Of(n).SavePerception(ctx, r)
 }
 
-// Now returns the time of the node's clock.
-func (n *Node) Now() time.Time { return n.Store.Now() }
+func (n *Node) Forget(ctx context.Context, r *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) {
+	return engine.Of(n).Forget(ctx, r)
+}
 
-// LocalNow returns Now in the time zone of the node.
-func (n *Node) LocalNow() time.Time { return n.Now().In(n.options.Location) }
+func (n *Node) Restore(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.RestoreResponse, error) {
+	return engine.Of(n).Restore(ctx, r)
+}
 
-// dropOldFeatures drops the features of older rules.
-func (n *Node) dropOldFeatures(ctx context.Context) error {
-	// Read first: opening must not wait for the lock of another process when nothing changes.
-	settled := false
-	err := n.Store.Read(ctx, func(c *store.Conn) (err error) { settled, err = c.FeaturesAreCurrent(); return err })
-	if err != nil || settled {
-		return err
-	}
-	return n.Store.Write(ctx, func(tx *store.Tx) error { return tx.DropOldFeatures() })
+func (n *Node) Update(ctx context.Context, r *robotmem.UpdateRequest) (*robotmem.UpdateResponse, error) {
+	return engine.Of(n).Update(ctx, r)
+}
+
+func (n *Node) Pin(ctx context.Context, r *admin.PinRequest) (*admin.PinResponse, error) {
+	return engine.Of(n).Pin(ctx, r)
+}
+
+func (n *Node) StartSession(ctx context.Context, r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
+	return engine.Of(n).StartSession(ctx, r)
+}
+
+func (n *Node) EndSession(ctx context.Context, r *robotmem.EndSessionRequest) (*robotmem.EndSessionResponse, error) {
+	return engine.Of(n).EndSession(ctx, r)
+}
+
+func (n *Node) Get(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.Memory, error) {
+	return engine.Of(n).Get(ctx, r)
+}
+
+func (n *Node) Timeline(ctx context.Context, r *robotmem.TimelineRequest) (*robotmem.TimelineResponse, error) {
+	return engine.Of(n).Timeline(ctx, r)
+}
+
+func (n *Node) Data(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.DataResponse, error) {
+	return engine.Of(n).Data(ctx, r)
+}
+
+func (n *Node) Preview(ctx context.Context, r *admin.PreviewRequest) (*admin.PreviewResponse, error) {
+	return engine.Of(n).Preview(ctx, r)
+}
+
+func (n *Node) Samples(ctx context.Context, r *robotmem.SamplesRequest) (*robotmem.SamplesResponse, error) {
+	return engine.Of(n).Samples(ctx, r)
+}
+
+func (n *Node) History(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.HistoryResponse, error) {
+	return engine.Of(n).History(ctx, r)
+}
+
+func (n *Node) List(ctx context.Context, r *robotmem.ListRequest) (*robotmem.ListResponse, error) {
+	return engine.Of(n).List(ctx, r)
+}
+
+func (n *Node) Sessions(ctx context.Context, r *robotmem.SessionsRequest) (*robotmem.SessionsResponse, error) {
+	return engine.Of(n).Sessions(ctx, r)
+}
+
+func (n *Node) Session(ctx context.Context, r *robotmem.SessionRequest) (*robotmem.SessionResponse, error) {
+	return engine.Of(n).Session(ctx, r)
+}
+
+func (n *Node) SessionMemories(ctx context.Context, r *admin.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
+	return engine.Of(n).SessionMemories(ctx, r)
+}
+
+func (n *Node) Collections(ctx context.Context, r *admin.CollectionsRequest) (*admin.CollectionsResponse, error) {
+	return engine.Of(n).Collections(ctx, r)
+}
+
+func (n *Node) Categories(ctx context.Context, r *admin.CategoriesRequest) (*admin.CategoriesResponse, error) {
+	return engine.Of(n).Categories(ctx, r)
+}
+
+func (n *Node) Paths(ctx context.Context, r *admin.PathsRequest) (*admin.PathsResponse, error) {
+	return engine.Of(n).Paths(ctx, r)
+}
+
+func (n *Node) Places(ctx context.Context, r *robotmem.PlacesRequest) (*admin.PlacesResponse, error) {
+	return engine.Of(n).Places(ctx, r)
+}
+
+func (n *Node) RecentFailures(ctx context.Context, r *admin.RecentFailuresRequest) (*robotmem.ListResponse, error) {
+	return engine.Of(n).RecentFailures(ctx, r)
+}
+
+func (n *Node) Incidents(ctx context.Context, r *admin.IncidentsRequest) (*admin.IncidentsResponse, error) {
+	return engine.Of(n).Incidents(ctx, r)
+}
+
+func (n *Node) Stats(ctx context.Context, r *admin.StatsRequest) (*admin.StatsResponse, error) {
+	return engine.Of(n).Stats(ctx, r)
+}
+
+func (n *Node) Activity(ctx context.Context, r *admin.ActivityRequest) (*admin.ActivityResponse, error) {
+	return engine.Of(n).Activity(ctx, r)
+}
+
+func (n *Node) Changes(ctx context.Context, r *admin.ChangesRequest) (*admin.ChangesResponse, error) {
+	return engine.Of(n).Changes(ctx, r)
+}
+
+func (n *Node) Doctor(ctx context.Context, r *admin.DoctorRequest) (*admin.DoctorResponse, error) {
+	return engine.Of(n).Doctor(ctx, r)
+}
+
+func (n *Node) Retain(ctx context.Context, r *admin.RetainRequest) (*admin.RetainResponse, error) {
+	return engine.Of(n).Retain(ctx, r)
+}
+
+func (n *Node) Audit(ctx context.Context, r *admin.AuditRequest) (*admin.AuditResponse, error) {
+	return engine.Of(n).Audit(ctx, r)
+}
+
+func (n *Node) Repair(ctx context.Context, r *admin.RepairRequest) (*admin.RepairResponse, error) {
+	return engine.Of(n).Repair(ctx, r)
+}
+
+// SavePerceptionFrom implements [robotmem.Streams].
+func (n *Node) SavePerceptionFrom(ctx context.Context, r *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
+	return engine.Of(n).SavePerceptionFrom(ctx, r, data)
+}
+
+// OpenData implements [robotmem.Streams].
+func (n *Node) OpenData(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.DataReader, error) {
+	return engine.Of(n).OpenData(ctx, r)
+}
+
+// Recorder starts a recorder that stores its samples in this node. It does not block a
+// control loop. Close it before the node.
+func (n *Node) Recorder(o recorder.Options) *recorder.Recorder {
+	return engine.Of(n).Recorder(o)
+}
+
+// Keep implements recorder.Sink: it stores a batch in one transaction. Features that do
+// not come with the summary are computed later in the background.
+func (n *Node) Keep(ctx context.Context, b recorder.Batch) error {
+	return engine.Of(n).Keep(ctx, b)
+}
+
+// Export writes every record of one snapshot to a sink: memories of every status with
+// their past states, sessions, and links. Later writes are not included. A slow sink
+// delays no writer, but the log of the file grows until Export returns. Export fails with
+// NotFound when there is no such session, and with the errors of the sink.
+func (n *Node) Export(ctx context.Context, sink archive.Sink, o archive.ExportOptions) (*archive.ExportReport, error) {
+	return engine.Of(n).Export(ctx, sink, o)
+}
+
+// Import stores the records of a source. Memories are identified by their uid. A memory that the
+// node does not have is stored under its uid. For one that it has, the state that changed last
+// becomes the present one and the other a past one. Importing the same source twice stores
+// nothing twice. Each part is checked and then stored in one transaction with its payloads, so
+// that what an interrupted or damaged import has stored is valid and another run continues it.
+// Import fails with Corrupt when the source is damaged, with Invalid when it is not an archive or
+// holds an invalid record, and with TooLarge and Conflict as the source does.
+func (n *Node) Import(ctx context.Context, src archive.Source, o archive.ImportOptions) (*archive.ImportReport, error) {
+	return engine.Of(n).Import(ctx, src, o)
+}
+
+// Embed computes the vectors of memories that have none, until all have one or ctx ends.
+func (n *Node) Embed(ctx context.Context) error {
+	return engine.Of(n).Embed(ctx)
+}
+
+// EmbedStored is Embed if this node has stored a memory and its model is in this process. It is for a program
+// that stores something and ends: no other may run that would compute the vectors.
+func (n *Node) EmbedStored(ctx context.Context) error {
+	return engine.Of(n).EmbedStored(ctx)
+}
+
+// Reembed embeds every memory with the model of this node's embedder and then switches
+// recall to that model. Recall uses the old vectors until all new ones are stored. The
+// vectors of an interrupted call are kept for the next one. progress, which may be nil, is called with the
+// number of memories done and the total. It fails with Invalid without an embedder, with Conflict when the
+// reembed of another process ends first, and with the errors of Embedder.Embed.
+func (n *Node) Reembed(ctx context.Context, progress func(done, total int64)) error {
+	return engine.Of(n).Reembed(ctx, progress)
+}
+
+// Warm loads the indexes into memory. Without it the first recall loads them and takes longer.
+func (n *Node) Warm(ctx context.Context) error {
+	return engine.Of(n).Warm(ctx)
+}
+
+// Pause begins or ends a pause of what a node computes in the background: vectors, the
+// features of perceptions, and retention.
+func (n *Node) Pause(on bool) {
+	engine.Of(n).Pause(on)
 }
 
 // Ready fails with Unavailable, and the reason, if nothing can be stored because the file,
 // its log or its payloads are no longer where the node has opened them.
-func (n *Node) Ready() error { return robotmem.Wrap("ready", n.Store.InPlace()) }
+func (n *Node) Ready() error {
+	return engine.Of(n).Ready()
+}
 
-// Pause begins or ends a pause of what a node computes in the background: vectors, the
-// features of perceptions, and retention.
-func (n *Node) Pause(on bool) { n.maintenance.Paused.Set(on) }
+// Damage describes the corruption of the file, "" if there is none. Use RecoverInPlace
+// for a corrupt file, and Repair for indexes that differ from the tables.
+func (n *Node) Damage(ctx context.Context) (found string, err error) {
+	return engine.Of(n).Damage(ctx)
+}
+
+// OutcomeOf implements robotmem.Judging with the words of the taxonomy.
+func (n *Node) OutcomeOf(text string) string {
+	return engine.Of(n).OutcomeOf(text)
+}
+
+// Now returns the time of the node's clock.
+func (n *Node) Now() time.Time {
+	return engine.Of(n).Now()
+}
+
+// LocalNow returns Now in the time zone of the node.
+func (n *Node) LocalNow() time.Time {
+	return engine.Of(n).LocalNow()
+}
+
+// Memory returns the node's budget of memory.
+func (n *Node) Memory() Memory {
+	return Memory(engine.Of(n).Memory())
+}
+
+// ReadOnly says why nothing is written, "" if it is.
+func (n *Node) ReadOnly() string {
+	return engine.Of(n).Store.ReadOnly()
+}
+
+// Files returns the files of the memory. Those of a site have no names.
+func (n *Node) Files() Files {
+	return Files{engine.Of(n).Store.Files()}
+}
+
+// FileID returns the id of the file, which a copy of it does not share.
+func (n *Node) FileID(ctx context.Context) (string, error) {
+	return engine.Of(n).Store.FileID(ctx)
+}
 
 // Close waits for the calls in flight, stores the counters and closes the
 // file. Further calls fail with Unavailable. Closing twice is harmless.
 func (n *Node) Close() error {
-	n.quit()
-	n.background.Wait()
-	// In parallel: both may wait for the lock of another process.
-	var last sync.WaitGroup
-	ctx, cancel := context.WithTimeout(context.Background(), flushLimit)
-	defer cancel()
-	last.Go(func() { n.counters.flush(ctx, n) })
-	err := errors.Join(n.index.SaveSnapshots(context.Background()), n.Store.FillFullText(ctx))
-	if err != nil && !errors.Is(err, robotmem.Unavailable) && ctx.Err() == nil {
-		n.Log.Warn("the indexes of the file are not brought up to date; that is done later", "err", err)
-	}
-	last.Wait()
-	err = n.Store.Close()
-	n.embeddings.Wait()
-	n.reranking.Wait()
-
-	return err
+	return engine.Of(n).Close()
 }

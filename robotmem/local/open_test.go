@@ -14,12 +14,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// openNode opens a memory in a new folder.
-func openNode(t *testing.T, o local.Options) *local.Node {
-	t.Helper()
-	return openAt(t, local.NewFile(t, o), o)
-}
-
 func openAt(t *testing.T, path string, o local.Options) *local.Node {
 	t.Helper()
 	if o.BusyTimeout == 0 {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
-	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
@@ -93,7 +92,7 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 	t.Parallel()
 	path := closedWith(t, threeFacts()...)
 	before := contents(t, filepath.Dir(path))
-	e, err := local.Open(t.Context(), path, local.Options{ReadOnly: true, Retention: maintenance.Retention{MinFreeBytes: 1}})
+	e, err := local.Open(t.Context(), path, local.Options{ReadOnly: true, Retention: admin.Retention{MinFreeBytes: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,9 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/budget"
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
+	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -43,7 +45,7 @@ import (
 // schema (then only a backup helps), Conflict if a newer robotmem wrote it, Unavailable
 // if another process has it open or the new file cannot be written. It leaves no new
 // file when it fails before the exchange.
-func RecoverInPlace(ctx context.Context, path string, o Options) (_ *maintenance.RecoverReport, err error) {
+func RecoverInPlace(ctx context.Context, path string, o Options) (_ *admin.RecoverReport, err error) {
 	defer func() { err = robotmem.Wrap("recover", err) }()
 	place, err := files.Resolve(path)
 	if err != nil {
@@ -52,11 +54,12 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (_ *maintenance
 	if _, err := os.Stat(place.DB()); err != nil {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "there is no file (%s)", robotmem.Reason(err))
 	}
-	if err := o.Complete(); err != nil {
+	filled, err := o.filled()
+	if err != nil {
 		return nil, err
 	}
 
-	source, err := sqlite.OpenDamaged(ctx, place.DB(), sqlite.ConnOptions{CacheKiB: sqlite.ReaderCacheKiB}, func(c *sqlite.Conn) error {
+	source, err := sqlite.OpenDamaged(ctx, place.DB(), sqlite.ConnOptions{CacheKiB: budget.ReaderCacheKiB}, func(c *sqlite.Conn) error {
 		version, err := sqlite.RefuseForeign(c)
 		if err == nil && version == 0 {
 			err = robotmem.Errorf(robotmem.Corrupt, "db", "the file holds no memory; bring it back from a backup")
@@ -72,13 +75,13 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (_ *maintenance
 		return nil, err
 	}
 
-	now := o.Clock()
+	now := filled.Clock()
 	recovering := place.Recovering(now)
 	if _, err := os.Lstat(recovering.DB()); err == nil {
 		return nil, robotmem.Errorf(robotmem.Conflict, "db", "an interrupted repair left %s; remove it", recovering.Base())
 	}
 
-	report, err := writeRecovered(ctx, source, place, recovering, o)
+	report, err := writeRecovered(ctx, source, place, recovering, &o, filled)
 
 	// Nothing is exchanged yet, so the incomplete new file can go.
 	if err != nil {
@@ -99,31 +102,31 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (_ *maintenance
 
 // writeRecovered copies the damaged file to a new one, whose payloads are linked into the
 // folder beside it, or copied where the disk has no links.
-func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to files.Memory, o Options) (*maintenance.RecoverReport, error) {
-	records, err := o.records()
+func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to files.Memory, o *Options, filled *engine.Options) (*admin.RecoverReport, error) {
+	records, err := filled.Records()
 	if err != nil {
 		return nil, err
 	}
 
-	co := sqlite.ConnOptions{Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, VFS: o.Disk.VFS(), CacheKiB: sqlite.ReaderCacheKiB}
-	if err := sqlite.Create(ctx, o.Disk, to.DB(), co); err != nil {
+	co := sqlite.ConnOptions{Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, VFS: filled.Disk.VFS(), CacheKiB: budget.ReaderCacheKiB}
+	if err := sqlite.Create(ctx, filled.Disk, to.DB(), co); err != nil {
 		return nil, err
 	}
 
-	c, err := sqlite.OpenWriter(ctx, to.DB(), co, &sqlite.Options{Disk: o.Disk, Migrate: sqlite.Migrate(records)})
+	c, err := sqlite.OpenWriter(ctx, to.DB(), co, &sqlite.Options{Disk: filled.Disk, Migrate: sqlite.Migrate(records)})
 	if err != nil {
 		return nil, err
 	}
 
 	r := &maintenance.Recovery{
-		Tx: &store.Tx{Conn: c.Tables().Conn, Now: o.Clock().UTC()}, File: c,
-		Source: source.Tables(), Report: &maintenance.RecoverReport{Doubtful: []int64{}, Torn: []string{}, Notes: []string{}},
-		From: store.PayloadFolder(from, o.Disk), To: store.PayloadFolder(to, o.Disk),
+		Tx: &store.Tx{Conn: c.Tables().Conn, Now: filled.Clock().UTC()}, File: c,
+		Source: source.Tables(), Report: &admin.RecoverReport{Doubtful: []int64{}, Torn: []string{}, Notes: []string{}},
+		From: store.PayloadFolder(from, filled.Disk), To: store.PayloadFolder(to, filled.Disk),
 	}
 	if err := errors.Join(r.Run(ctx), c.Close()); err != nil {
 		return nil, err
 	}
-	if err := finishRecovered(ctx, from, to, o, r.Report); err != nil {
+	if err := finishRecovered(ctx, from, to, *o, r.Report); err != nil {
 		return nil, err
 	}
 
@@ -136,18 +139,18 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to files.
 }
 
 // finishRecovered opens a recovered file, rebuilds its indexes and runs doctor.
-func finishRecovered(ctx context.Context, from, to files.Memory, o Options, report *maintenance.RecoverReport) error {
+func finishRecovered(ctx context.Context, from, to files.Memory, o Options, report *admin.RecoverReport) error {
 	// Without an embedder and retention no background work changes the new file while doctor checks it.
-	o.Embedder, o.Retention = nil, maintenance.Retention{}
+	o.Embedder, o.Retention = nil, admin.Retention{}
 	n, err := Open(ctx, to.DB(), o)
 	if err != nil {
 		return err
 	}
-	if _, err = n.maintenance.Repair(ctx, "recovered from "+from.Base()); err == nil {
+	if err = engine.Of(n).Rebuild(ctx, "recovered from "+from.Base()); err == nil {
 		var d *admin.DoctorResponse
 		if d, err = n.Doctor(ctx, &admin.DoctorRequest{Deep: true}); err == nil {
 			report.Doctor = *d
-			report.Conclude()
+			maintenance.Conclude(report)
 		}
 	}
 

@@ -13,13 +13,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 )
@@ -132,7 +133,7 @@ func truth(t *testing.T, path string) map[string][]string {
 	return out
 }
 
-func recovered(t *testing.T, path string) *maintenance.RecoverReport {
+func recovered(t *testing.T, path string) *admin.RecoverReport {
 	t.Helper()
 	r, err := local.RecoverInPlace(t.Context(), path, local.Options{})
 	if err != nil {
@@ -274,7 +275,7 @@ func fileID(t *testing.T, path string) (id string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err = n.Store.FileID(t.Context())
+	id, err = engine.Of(n).Store.FileID(t.Context())
 	if err := errors.Join(err, n.Close()); err != nil || id == "" {
 		t.Fatalf("%q: %v", id, err)
 	}

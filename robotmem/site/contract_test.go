@@ -2,8 +2,10 @@ package site
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,6 +33,27 @@ func TestContract(t *testing.T) {
 	url := postgrestest.NewURL(t)
 	robotmemtest.Run(t, func(t *testing.T) robotmem.Service {
 		return openTest(t, url, Options{Tenant: t.Name()})
+	})
+}
+
+// The guard of a site keeps the contract for a caller who may do everything.
+func TestContractOverTheGuard(t *testing.T) {
+	skipShort(t)
+	s, err := Connect(t.Context(), postgrestest.NewURL(t), Options{Payloads: t.TempDir(), Options: local.Options{Location: time.UTC}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	g := s.Guard()
+	t.Cleanup(func() { _ = g.Close() })
+
+	var tenants atomic.Int64
+	robotmemtest.Run(t, func(t *testing.T) robotmem.Service {
+		tenant := fmt.Sprint("tenant-", tenants.Add(1))
+		if err := s.CreateTenant(t.Context(), tenant); err != nil {
+			t.Fatal(err)
+		}
+		return robotmemtest.As(g, robotmem.Caller{Who: "admin", Tool: "test", Tenant: tenant, Role: robotmem.RoleAdmin})
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/fleet"
+	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -122,9 +123,9 @@ func receivePayload(ctx context.Context, node Memories, body io.Reader) error {
 	defer leave()
 
 	// The bytes follow the line in the same reader. The import checks their length and their hash.
-	_, err = n.Import(ctx, &fleet.Entries{List: []*archive.Entry{
+	_, err = engine.Of(n).Receive(ctx, &fleet.Entries{List: []*archive.Entry{
 		{Memories: []archive.Memory{m.Memory}}, {Payload: &archive.Data{SHA256: m.Payload.SHA256, Bytes: m.Payload.Bytes, Reader: in}},
-	}}, local.ImportOptions{Sync: a})
+	}}, archive.ImportOptions{}, a)
 
 	return err
 }

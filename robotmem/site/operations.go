@@ -241,11 +241,19 @@ func (g *Guard) Repair(ctx context.Context, r *admin.RepairRequest) (*admin.Repa
 }
 
 func (g *Guard) SavePerception(ctx context.Context, r *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
-	return call(ctx, g, "save_perception", r, robotmem.Service.SavePerception)
+	return serve(ctx, g, "save_perception", r, func(ctx context.Context, a *access, r *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
+		if err := refusePath(r, nil); err != nil {
+			return nil, err
+		}
+		return a.node.SavePerception(ctx, r)
+	})
 }
 
 func (g *Guard) SavePerceptionFrom(ctx context.Context, r *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
 	return serve(ctx, g, "save_perception", r, func(ctx context.Context, a *access, r *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
+		if err := refusePath(r, data); err != nil {
+			return nil, err
+		}
 		data, err := a.metered(ctx, data)
 		if err != nil {
 			return nil, err

@@ -127,13 +127,19 @@ func (a *access) within(ctx context.Context, r any) error {
 	case *robotmem.LearnBatchRequest:
 		return a.admit(ctx, int64(len(r.Items)), 0)
 	case *robotmem.SavePerceptionRequest:
-		if r.Path != "" {
-			return robotmem.Errorf(robotmem.Forbidden, "path", "a site reads no files of its own machine; send the bytes")
-		}
 		return a.admit(ctx, 1, int64(len(r.Data)+len(r.DataBase64)))
 	}
 
 	return nil
+}
+
+// refusePath refuses a payload that is a file of the site's machine. A request with a second payload
+// is refused for that.
+func refusePath(r *robotmem.SavePerceptionRequest, data io.Reader) error {
+	if r.Path == "" || r.Data != "" || r.DataBase64 != nil || data != nil {
+		return nil
+	}
+	return robotmem.Errorf(robotmem.Forbidden, "path", "a site reads no files of its own machine; send the bytes")
 }
 
 // metered is a payload that fails when it exceeds the quota of its tenant.

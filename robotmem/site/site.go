@@ -15,6 +15,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store/postgres"
@@ -36,7 +37,10 @@ const (
 )
 
 // LeastServer is the oldest version of PostgreSQL, as server_version_num has it.
-const LeastServer = postgres.LeastServer
+const LeastServer = 150000
+
+// It does not compile if the store wants another version.
+var _ = [1]struct{}{}[LeastServer-postgres.LeastServer]
 
 // IsURL reports whether a --db names a PostgreSQL server.
 func IsURL(db string) bool {
@@ -91,9 +95,17 @@ func (s *Site) node(ctx context.Context, name string, closed func()) (*local.Nod
 		return nil, robotmem.Errorf(robotmem.Unavailable, "payloads", "the folder of large payloads cannot be made (%v)", err)
 	}
 
-	return local.OpenOn(ctx, s.options.Options, func(group *store.Store, o *local.Options, _ func() *record.Builder) (store.Database, error) {
+	e, err := engine.Open(ctx, engine.OptionsOf(s.options.Options), func(group *store.Store, o *engine.Options, _ func() *record.Builder) (store.Database, error) {
 		return s.server.Open(tenant, payloads, s.options.Patience, group, o.Logger, closed), nil
 	})
+	if err != nil {
+		return nil, err
+	}
+
+	n := new(local.Node)
+	engine.Hold(n, e)
+
+	return n, nil
 }
 
 // Open opens the memory of the tenant of the options on the server of a URL, as [Connect] does.

@@ -12,6 +12,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/fleet"
+	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -34,7 +35,7 @@ func AnswerPush(ctx context.Context, n *local.Node, p *fleet.PushRequest) (*flee
 
 	// The replica is registered before anything is stored, so that two memories with one robot name cannot mix their
 	// numbers.
-	if err := n.Store.Write(ctx, func(tx *store.Tx) error { return registerReplica(tx, robotmem.CallerOf(ctx), p) }); err != nil {
+	if err := engine.Of(n).Store.Write(ctx, func(tx *store.Tx) error { return registerReplica(tx, robotmem.CallerOf(ctx), p) }); err != nil {
 		return nil, err
 	}
 
@@ -62,10 +63,10 @@ func AnswerPush(ctx context.Context, n *local.Node, p *fleet.PushRequest) (*flee
 		entries = append(entries, &archive.Entry{Memories: part})
 	}
 
-	options := local.ImportOptions{Sync: a, Refused: func(uid string, err error) {
+	options := archive.ImportOptions{Refused: func(uid string, err error) {
 		ack.Refused = append(ack.Refused, fleet.SyncNote{UID: uid, Reason: err.Error()})
 	}}
-	report, err := n.Import(ctx, &fleet.Entries{List: entries}, options)
+	report, err := engine.Of(n).Receive(ctx, &fleet.Entries{List: entries}, options, a)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func AnswerPush(ctx context.Context, n *local.Node, p *fleet.PushRequest) (*flee
 	if err != nil {
 		return nil, err
 	}
-	if _, err := n.Import(ctx, &fleet.Entries{List: []*archive.Entry{{Links: links}}}, options); err != nil {
+	if _, err := engine.Of(n).Receive(ctx, &fleet.Entries{List: []*archive.Entry{{Links: links}}}, options, a); err != nil {
 		return nil, err
 	}
 
@@ -89,7 +90,7 @@ func AnswerPush(ctx context.Context, n *local.Node, p *fleet.PushRequest) (*flee
 	// stored twice.
 	ack.Memories = report.Memories
 
-	return ack, n.Store.Write(ctx, func(tx *store.Tx) error {
+	return ack, engine.Of(n).Store.Write(ctx, func(tx *store.Tx) error {
 		return tx.Exec(store.AdvanceReplica, p.Upto, store.FormatTime(tx.Now), p.Replica)
 	})
 }
@@ -112,7 +113,7 @@ func requireCollection(ctx context.Context, collection string) error {
 
 // ownSessions returns the sessions that the caller may store. They are in its collections and not another robot's.
 func ownSessions(ctx context.Context, n *local.Node, p *fleet.PushRequest, ack *fleet.PushResponse) (own []archive.Session, err error) {
-	err = n.Store.Read(ctx, func(c *store.Conn) error {
+	err = engine.Of(n).Store.Read(ctx, func(c *store.Conn) error {
 		for _, s := range p.Sessions {
 			err := requireCollection(ctx, s.Collection)
 
@@ -174,7 +175,7 @@ func ownLinks(ctx context.Context, n *local.Node, p *fleet.PushRequest) (own []a
 		return p.Links, nil
 	}
 
-	err = n.Store.Read(ctx, func(c *store.Conn) error {
+	err = engine.Of(n).Store.Read(ctx, func(c *store.Conn) error {
 		for _, l := range p.Links {
 			err := error(nil)
 			if l.Memory != "" {
@@ -248,7 +249,7 @@ func AnswerHello(ctx context.Context, n *local.Node, h *fleet.HelloRequest) (w *
 	}
 
 	w = &fleet.HelloResponse{}
-	err = n.Store.Write(ctx, func(tx *store.Tx) error {
+	err = engine.Of(n).Store.Write(ctx, func(tx *store.Tx) error {
 		// The old entry goes before the registration, which would find the name taken.
 		if h.Replace {
 			if err := tx.Exec(store.DeleteOtherReplicas, h.Robot, h.Replica); err != nil {
@@ -290,7 +291,7 @@ func (a *arrival) admit(ctx context.Context, m *fleet.NumberedMemory) error {
 // purge purges a memory that a robot has purged, if it came from there and is the caller's.
 func (a *arrival) purge(ctx context.Context, n *local.Node, uid string) error {
 	id := int64(0)
-	err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
+	err := engine.Of(n).Store.Read(ctx, func(c *store.Conn) (err error) {
 		if id, err = ownerOf(c, a.caller, uid); err != nil || id == 0 {
 			return err
 		}
@@ -344,7 +345,7 @@ type lastArrival struct {
 	theirs, ours []byte
 }
 
-// Decide implements local.Sync.
+// Decide implements engine.Sync.
 func (a *arrival) Decide(tx *store.Tx, r *store.ImportRecord, known *store.Archived, v store.Decision) (store.Decision, error) {
 	if v == store.ImportPurged {
 		return v, nil // purged here
@@ -408,7 +409,7 @@ func (a *arrival) Decide(tx *store.Tx, r *store.ImportRecord, known *store.Archi
 	return store.ImportKeep, err
 }
 
-// Stored implements local.Sync.
+// Stored implements engine.Sync.
 func (a *arrival) Stored(tx *store.Tx, r *store.ImportRecord, id int64, v store.Decision) error {
 	if a.refused[r.UID] {
 		return nil
@@ -467,7 +468,7 @@ func AnswerPull(ctx context.Context, n *local.Node, p *fleet.PullRequest) (*flee
 	}
 
 	out := &fleet.PullResponse{Upto: p.After, Memories: []archive.Memory{}}
-	err := n.Store.Read(ctx, func(c *store.Conn) error {
+	err := engine.Of(n).Store.Read(ctx, func(c *store.Conn) error {
 		rows := 0
 		err := c.EachArchivedSince(p.After, int64(p.Limit), func(a *store.Archived, revision int64) error {
 			rows++

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store/postgres/postgrestest"
 )
@@ -76,7 +77,7 @@ func TestWaitingStatementFails(t *testing.T) {
 		_, err := n.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the door of bay 4 sticks"})
 		learnt <- err
 	}()
-	err := n.Store.Database.Write(t.Context(), func(c store.SQL) error {
+	err := engine.Of(n).Store.Database.Write(t.Context(), func(c store.SQL) error {
 		add := func() error { return c.Exec(store.InsertOrigin, "default", "bay 4", int64(7)) }
 		return errors.Join(add(), add())
 	})

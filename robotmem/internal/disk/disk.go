@@ -43,6 +43,21 @@ func (System) VFS() string { return "" }
 // FreeBytes implements [Disk]: the space that is free for a program without privileges.
 func (System) FreeBytes(path string) (int64, error) { return freeBytes(path) }
 
+// Choice is embedded, under a name that is not exported, in the options of a node: the disk that a test
+// program chose with [Choose].
+type Choice struct{ disk Disk }
+
+// Chooser is a pointer to options with a [Choice].
+type Chooser interface{ choice() *Choice }
+
+func (c *Choice) choice() *Choice { return c }
+
+// Choose sets the disk in the options of a node.
+func Choose(o Chooser, d Disk) { o.choice().disk = d }
+
+// Chosen returns the disk in the options of a node, nil if it is the computer's.
+func Chosen(o Chooser) Disk { return o.choice().disk }
+
 // MakeFolder creates a folder and its parents, and syncs the names of the new ones.
 func MakeFolder(d Disk, path string) error {
 	if info, err := os.Stat(path); err == nil {

@@ -17,7 +17,9 @@
 //	d, err := faultdisk.New(dir)
 //	...
 //	defer d.Close()
-//	e, err := local.Open(ctx, filepath.Join(d.Root(), "memory.db"), local.Options{Disk: d})
+//	var o local.Options
+//	disk.Choose(&o, d)
+//	e, err := local.Open(ctx, filepath.Join(d.Root(), "memory.db"), o)
 //	...
 //	r := d.Log().Replay()
 //	r.Advance(1234)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/faultdisk"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
@@ -18,7 +19,9 @@ func record(t *testing.T, n int, durability local.Durability, lies bool) *faultd
 	t.Helper()
 	d := newDisk(t)
 	dir := d.Root()
-	e, err := local.Open(t.Context(), filepath.Join(dir, "sub", "memory.db"), local.Options{Disk: d, Durability: durability})
+	o := local.Options{Durability: durability}
+	disk.Choose(&o, d)
+	e, err := local.Open(t.Context(), filepath.Join(dir, "sub", "memory.db"), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +74,9 @@ func cutAt(t *testing.T, log *faultdisk.Log, points []int) (got cuts) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := local.Open(t.Context(), filepath.Join(d.Root(), "sub", "memory.db"), local.Options{Disk: d})
+		var o local.Options
+		disk.Choose(&o, d)
+		e, err := local.Open(t.Context(), filepath.Join(d.Root(), "sub", "memory.db"), o)
 		if err != nil {
 			t.Logf("at %d, %d lost: %v", at, loss, err)
 			got.refused++

@@ -13,9 +13,9 @@ import (
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/budget"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
-	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 )
 
 // Columns is the column cache: the fields of every memory that the most common
@@ -40,7 +40,7 @@ type Columns struct {
 	ScopeCache recent[*cachedScope]
 	Contexts   recent[*contextSet]
 	episodes   episodes
-	Memory     sqlite.Memory // bounds the caches; set before the first use
+	Memory     budget.Memory // bounds the caches; set before the first use
 
 	making sync.Mutex // held while a context column is made; taken before Mu
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -22,7 +23,7 @@ type Maintainer struct {
 	Index     *index.Index
 	Records   *record.Builder
 	Log       *slog.Logger
-	Retention Retention
+	Retention admin.Retention
 	Embedder  robotmem.Embedder // nil: none
 	Reranker  robotmem.Reranker // nil: none
 

@@ -27,7 +27,7 @@ type Recovery struct {
 	File     *sqlite.Conn // the connection of Tx
 	Source   *sqlite.Tables
 	From, To payload.Folder
-	Report   *RecoverReport
+	Report   *admin.RecoverReport
 }
 
 // derived are the tables that are rebuilt from others.
@@ -492,29 +492,11 @@ func (r *Recovery) countMissing(context.Context) error {
 	return errors.Join(err, terr, merr, ierr)
 }
 
-// RecoverReport lists what was recovered from a damaged file, and what is lost.
-type RecoverReport struct {
-	Whole         bool                 `json:"whole" doc:"Nothing is lost, as far as can be known."`
-	File          string               `json:"file" doc:"The new file."`
-	Damaged       string               `json:"damaged,omitempty" doc:"What the damaged file is called now; empty when it was left in its place."`
-	Memories      int64                `json:"memories" doc:"In the new file."`
-	Missing       int64                `json:"missing" doc:"Ids that were given to a memory, are not there, and were not purged."`
-	MissingIDs    []int64              `json:"missing_ids,omitempty" doc:"The first 100 of them."`
-	Doubtful      []int64              `json:"doubtful" doc:"The first 100 memories whose text does not match its checksum. They are kept as invalidated; restore makes one active again."`
-	DoubtfulCount int64                `json:"doubtful_count"`
-	Reactivated   int64                `json:"reactivated" doc:"Memories that are active again, because what superseded them is lost."`
-	LostPayloads  int64                `json:"lost_payloads" doc:"Payloads whose bytes are lost; their memories stay."`
-	Unreadable    int64                `json:"unreadable" doc:"Rows that were read but hold impossible values."`
-	Torn          []string             `json:"torn" doc:"Tables of which a part cannot be read; how many rows it held is not known."`
-	Notes         []string             `json:"notes" doc:"Further remarks."`
-	Doctor        admin.DoctorResponse `json:"doctor" doc:"The deep check-up of the new file."`
-}
-
 // maxNamedIDs bounds the ids that a report names; all are counted.
 const maxNamedIDs = 100
 
-// Conclude sets Whole. Lost memories are known by their ids, which are given without gaps.
-func (r *RecoverReport) Conclude() {
+// Conclude sets Whole of a report. Lost memories are known by their ids, which are given without gaps.
+func Conclude(r *admin.RecoverReport) {
 	r.Whole = r.Doctor.Healthy && r.Missing == 0 && r.DoubtfulCount == 0 &&
 		r.LostPayloads == 0 && r.Unreadable == 0 && len(r.Torn) == 0
 	if r.DoubtfulCount > 0 {

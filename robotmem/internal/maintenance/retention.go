@@ -14,17 +14,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
-// Retention limits the space of payloads.
-type Retention struct {
-	Budgets []admin.Budget
-	// MinFreeBytes is how much of the disk stays free. Only evicting payloads of the
-	// folder frees space: the file itself never shrinks.
-	MinFreeBytes int64
-}
-
-// None reports whether there are no limits.
-func (r Retention) None() bool { return len(r.Budgets) == 0 && r.MinFreeBytes == 0 }
-
 const (
 	// longRecording is the number of perceptions of one source in one episode from which
 	// they are thinned.
@@ -37,7 +26,7 @@ const (
 )
 
 // Retain evicts the payloads that exceed the limits, or with dryRun lists them.
-func (mt *Maintainer) Retain(ctx context.Context, limits Retention, dryRun bool) (*admin.RetainResponse, error) {
+func (mt *Maintainer) Retain(ctx context.Context, limits admin.Retention, dryRun bool) (*admin.RetainResponse, error) {
 	if !dryRun {
 		if err := mt.Store.Writable(); err != nil {
 			return nil, err
@@ -99,7 +88,7 @@ func (mt *Maintainer) Retain(ctx context.Context, limits Retention, dryRun bool)
 
 // PlanEvictions lists the payloads to evict, in order. free is the free space of the
 // disk in bytes, negative if it does not matter.
-func PlanEvictions(held []store.Holding, limits Retention, free int64, now time.Time) []store.Evicted {
+func PlanEvictions(held []store.Holding, limits admin.Retention, free int64, now time.Time) []store.Evicted {
 	p := planner{held: held, stays: map[string]int{}, going: map[int64]bool{}}
 	for i := range held {
 		p.stays[held[i].Sum]++

@@ -44,45 +44,45 @@ func TestWhatIsWorthLeastGoesFirst(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		held   []store.Holding
-		limits Retention
+		limits admin.Retention
 		free   int64
 		want   []int64
 	}{
-		{"within the budget", all(), Retention{Budgets: []admin.Budget{{MaxBytes: 70}}}, -1, nil},
-		{"one byte over", all(), Retention{Budgets: []admin.Budget{{MaxBytes: 69}}}, -1, []int64{7}},
-		{"all go in their order", all(), Retention{Budgets: []admin.Budget{{MaxBytes: 1}}}, -1, []int64{7, 5, 6, 4, 3, 2, 1}},
-		{"age spares what helped, failed or is pinned", all(), Retention{Budgets: []admin.Budget{{MaxAgeDays: 1e-9}}}, -1, []int64{7, 5, 6, 4}},
-		{"age", all(), Retention{Budgets: []admin.Budget{{MaxAgeDays: 5.5 / 24}}}, -1, []int64{5, 4}},
-		{"another collection", all(), Retention{Budgets: []admin.Budget{{Collection: "b", MaxBytes: 1}}}, -1, nil},
-		{"another type", all(), Retention{Budgets: []admin.Budget{{PerceptionType: "tactile", MaxBytes: 1, MaxAgeDays: 1e-9}}}, -1, nil},
+		{"within the budget", all(), admin.Retention{Budgets: []admin.Budget{{MaxBytes: 70}}}, -1, nil},
+		{"one byte over", all(), admin.Retention{Budgets: []admin.Budget{{MaxBytes: 69}}}, -1, []int64{7}},
+		{"all go in their order", all(), admin.Retention{Budgets: []admin.Budget{{MaxBytes: 1}}}, -1, []int64{7, 5, 6, 4, 3, 2, 1}},
+		{"age spares what helped, failed or is pinned", all(), admin.Retention{Budgets: []admin.Budget{{MaxAgeDays: 1e-9}}}, -1, []int64{7, 5, 6, 4}},
+		{"age", all(), admin.Retention{Budgets: []admin.Budget{{MaxAgeDays: 5.5 / 24}}}, -1, []int64{5, 4}},
+		{"another collection", all(), admin.Retention{Budgets: []admin.Budget{{Collection: "b", MaxBytes: 1}}}, -1, nil},
+		{"another type", all(), admin.Retention{Budgets: []admin.Budget{{PerceptionType: "tactile", MaxBytes: 1, MaxAgeDays: 1e-9}}}, -1, nil},
 		{
 			"a budget counts its own alone",
 			[]store.Holding{in(held(1, "1", 10, 9, store.TierPlain), "b", "visual"), in(held(2, "2", 10, 8, store.TierPlain), "a", "tactile"), held(3, "3", 10, 7, store.TierPlain), held(4, "4", 10, 6, store.TierPlain)},
-			Retention{Budgets: []admin.Budget{{Collection: "a", PerceptionType: "visual", MaxBytes: 10}}}, -1, []int64{3},
+			admin.Retention{Budgets: []admin.Budget{{Collection: "a", PerceptionType: "visual", MaxBytes: 10}}}, -1, []int64{3},
 		},
-		{"enough is free", all(), Retention{MinFreeBytes: 100}, 100, nil},
-		{"a little is missing", all(), Retention{MinFreeBytes: 100}, 89, []int64{7, 5}},
-		{"more is missing than there is", all(), Retention{MinFreeBytes: 1000}, 0, []int64{7, 5, 6, 4, 3, 2, 1}},
-		{"a budget has made room already", all(), Retention{Budgets: []admin.Budget{{MaxBytes: 30}}, MinFreeBytes: 100}, 95, []int64{7, 5, 6, 4}},
+		{"enough is free", all(), admin.Retention{MinFreeBytes: 100}, 100, nil},
+		{"a little is missing", all(), admin.Retention{MinFreeBytes: 100}, 89, []int64{7, 5}},
+		{"more is missing than there is", all(), admin.Retention{MinFreeBytes: 1000}, 0, []int64{7, 5, 6, 4, 3, 2, 1}},
+		{"a budget has made room already", all(), admin.Retention{Budgets: []admin.Budget{{MaxBytes: 30}}, MinFreeBytes: 100}, 95, []int64{7, 5, 6, 4}},
 		{
 			"what is in the file makes no room",
 			func() []store.Holding { h := all(); h[4].InFolder = false; return h }(),
-			Retention{MinFreeBytes: 100}, 89, []int64{7, 6},
+			admin.Retention{MinFreeBytes: 100}, 89, []int64{7, 6},
 		},
 		{
 			"a payload is counted once",
 			[]store.Holding{held(1, "x", 10, 3, store.TierPlain), held(2, "x", 10, 2, store.TierPlain), held(3, "y", 10, 1, store.TierPlain)},
-			Retention{Budgets: []admin.Budget{{MaxBytes: 20}}}, -1, nil,
+			admin.Retention{Budgets: []admin.Budget{{MaxBytes: 20}}}, -1, nil,
 		},
 		{
 			"and goes with the last that names it",
 			[]store.Holding{held(1, "x", 10, 3, store.TierPlain), held(2, "x", 10, 2, store.TierPlain), held(3, "y", 10, 1, store.TierPlain)},
-			Retention{Budgets: []admin.Budget{{MaxBytes: 10}}}, -1, []int64{1, 2},
+			admin.Retention{Budgets: []admin.Budget{{MaxBytes: 10}}}, -1, []int64{1, 2},
 		},
 		{
 			"what another collection shares leaves the budget nevertheless",
 			[]store.Holding{held(1, "x", 100, 4, store.TierPlain), in(held(2, "x", 100, 3, store.TierPlain), "b", "visual"), held(3, "y", 50, 2, store.TierPlain), held(4, "z", 50, 1, store.TierPlain)},
-			Retention{Budgets: []admin.Budget{{Collection: "a", MaxBytes: 120}}}, -1, []int64{1},
+			admin.Retention{Budgets: []admin.Budget{{Collection: "a", MaxBytes: 120}}}, -1, []int64{1},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -105,7 +105,7 @@ func TestRecordingsAreThinnedBeforeAnyOtherGoes(t *testing.T) {
 	short.Recording = "session\x00visual\x00other"
 	all = append(all, short)
 
-	got := planned(PlanEvictions(slices.Clone(all), Retention{Budgets: []admin.Budget{{MaxBytes: 1}}}, -1, planNow))
+	got := planned(PlanEvictions(slices.Clone(all), admin.Retention{Budgets: []admin.Budget{{MaxBytes: 1}}}, -1, planNow))
 	var want []int64
 	for id := int64(2); id <= 32; id += 2 { // 33 are left with 17
 		want = append(want, id)
@@ -142,7 +142,7 @@ func TestRecordingsOfSixteenAreLongEnough(t *testing.T) {
 
 // modelPlan does what PlanEvictions promises in the plainest way: after each one
 // that goes, everything is counted anew.
-func modelPlan(all []store.Holding, limits Retention, free int64, now time.Time) (plan []int64, freed int64) {
+func modelPlan(all []store.Holding, limits admin.Retention, free int64, now time.Time) (plan []int64, freed int64) {
 	thin(all)
 	slices.SortStableFunc(all, func(a, b store.Holding) int { return cmp.Compare(a.ID, b.ID) })
 	slices.SortStableFunc(all, func(a, b store.Holding) int { return cmp.Compare(a.Observed, b.Observed) })
@@ -206,7 +206,7 @@ func TestPlansEqualTheModel(t *testing.T) {
 			h.InFolder = len(sum)%2 == 0
 			all = append(all, h)
 		}
-		var limits Retention
+		var limits admin.Retention
 		for range rng.IntN(4) {
 			limits.Budgets = append(limits.Budgets, admin.Budget{
 				Collection: []string{"", "*", "a", "b"}[rng.IntN(4)], PerceptionType: []string{"", "visual"}[rng.IntN(2)],

@@ -27,7 +27,8 @@ const (
 	ImportPurged           // purged on this node
 )
 
-func (c *ImportCount) Count(v Decision) {
+// Add counts a record by what was decided.
+func (v Decision) Add(c *archive.ImportCount) {
 	switch v {
 	case ImportCreate:
 		c.Created++
@@ -261,38 +262,6 @@ func (tx *Tx) unevict(remove Query, ids ...int64) error {
 	return nil
 }
 
-// ImportReport counts the records of an import by their result.
-type ImportReport struct {
-	Memories ImportCount  `json:"memories"`
-	Sessions ImportCount  `json:"sessions"`
-	Payloads PayloadCount `json:"payloads"`
-	Links    LinkCount    `json:"links"`
-}
-
-// ImportCount counts the records of one kind by their result.
-type ImportCount struct {
-	Created int64 `json:"created"`
-	Updated int64 `json:"updated"`          // the archive's state was newer; the stored one became a past state
-	Same    int64 `json:"same"`             // equal to the stored record
-	Kept    int64 `json:"kept"`             // the stored record is newer or has other differences and was not changed
-	Purged  int64 `json:"purged,omitempty"` // purged on this node, and not stored again
-	Refused int64 `json:"refused"`
-}
-
-// PayloadCount counts the payloads by their result.
-type PayloadCount struct {
-	Stored  int64 `json:"stored"`
-	Bytes   int64 `json:"bytes"` // of those
-	Known   int64 `json:"known"`
-	Missing int64 `json:"missing"` // neither on this node nor in the source
-}
-
-// LinkCount counts the links by their result.
-type LinkCount struct {
-	Set      int64 `json:"set"`
-	Dangling int64 `json:"dangling"` // refer to a record that this node does not have
-}
-
 // Records of an archive are checked like requests, because another program may have made them.
 // They are normalized to the form of an export, so that their hashes can be compared.
 
@@ -363,7 +332,7 @@ func (tx *Tx) StoreSession(s *archive.Session, v Decision, known *archive.Sessio
 }
 
 // StoreLink stores a link whose ends both exist. It does not change an existing link.
-func (tx *Tx) StoreLink(l *archive.Link, counts *LinkCount) error {
+func (tx *Tx) StoreLink(l *archive.Link, counts *archive.LinkCount) error {
 	memory, err := tx.IDOf(l.Memory)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/budget"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -44,7 +45,7 @@ func TestEachChangedVisitsRowsOnceBesideADamagedPage(t *testing.T) {
 	if err := os.WriteFile(path, file, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := sqlite.OpenTables(t.Context(), path, sqlite.ConnOptions{ReadOnly: true, CacheKiB: sqlite.ReaderCacheKiB})
+	c, err := sqlite.OpenTables(t.Context(), path, sqlite.ConnOptions{ReadOnly: true, CacheKiB: budget.ReaderCacheKiB})
 	if err != nil {
 		t.Fatal(err)
 	}

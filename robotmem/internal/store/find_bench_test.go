@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
@@ -23,7 +24,7 @@ func BenchmarkFind(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	err = n.Store.Read(b.Context(), func(c *store.Conn) error {
+	err = engine.Of(n).Store.Read(b.Context(), func(c *store.Conn) error {
 		now := time.Now()
 		for b.Loop() {
 			if m, err := c.Find(1, now); err != nil || m == nil {

@@ -65,7 +65,7 @@ func (r *rig) newDisk(ctx context.Context, round int) (*limitedDisk, error) {
 		return nil, err
 	}
 
-	return &limitedDisk{d.Root(), local.Options{Disk: d}, func(free int64) error { d.Limit(free); return nil }, func() error { d.Close(); return nil }}, nil
+	return &limitedDisk{d.Root(), onDisk(d), func(free int64) error { d.Limit(free); return nil }, func() error { d.Close(); return nil }}, nil
 }
 
 // onDisks calls f with a new disk for each round, until there is enough.

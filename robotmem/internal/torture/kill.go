@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -313,14 +314,14 @@ func (r *rig) purged(ctx context.Context, e *local.Node, l *ledger, s state, whe
 
 	left := int64(1)
 	for start := time.Now(); gone && left > 0 && ctx.Err() == nil; time.Sleep(time.Millisecond) {
-		if err := e.Store.Read(ctx, func(c *store.Conn) (err error) { left, err = c.ToScrub(); return err }); err != nil || time.Since(start) > endsWithin {
+		if err := engine.Of(e).Store.Read(ctx, func(c *store.Conn) (err error) { left, err = c.ToScrub(); return err }); err != nil || time.Since(start) > endsWithin {
 			r.broken("%s: it is not finished after %s, %v", where, endsWithin, err)
 			return
 		}
 	}
 
 	mark, _, _ := strings.Cut(s.Text, " ")
-	_ = filepath.WalkDir(filepath.Dir(e.Store.Path()), func(name string, d fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(filepath.Dir(engine.Of(e).Store.Path()), func(name string, d fs.DirEntry, err error) error {
 		if data, rerr := os.ReadFile(name); gone && (rerr == nil && bytes.Contains(data, []byte(mark)) || s.Data != "" && strings.Contains(name, s.Data)) {
 			r.broken("%s: %s still holds it", where, name)
 		}

@@ -75,7 +75,7 @@ func record(ctx context.Context, w workload, dir string, rnd *rand.Rand) (log *f
 	}
 
 	defer d.Close()
-	path, o := filepath.Join(d.Root(), memoryFile), local.Options{Disk: d}
+	path, o := filepath.Join(d.Root(), memoryFile), onDisk(d)
 	e, err := local.Open(ctx, path, o)
 	if err != nil {
 		return nil, nil, err
@@ -194,7 +194,7 @@ func (r *rig) cutPower(ctx context.Context, replay *faultdisk.Replay, l *ledger,
 	defer d.Close()
 	before := r.wrongs()
 	where := fmt.Sprintf("%s by sectors of %d", filepath.Base(dir), sector)
-	err = r.opened(ctx, filepath.Join(d.Root(), memoryFile), local.Options{Disk: d}, where, func(e *local.Node) {
+	err = r.opened(ctx, filepath.Join(d.Root(), memoryFile), onDisk(d), where, func(e *local.Node) {
 		r.check(ctx, e, l, where)
 		if err := newRobot("after", e, 1, func(call) {}).learn(ctx); err != nil {
 			r.broken("%s: writing after it: %v", where, err)

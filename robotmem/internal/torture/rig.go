@@ -15,6 +15,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -91,6 +92,12 @@ func sleep(ctx context.Context, d time.Duration) {
 	case <-ctx.Done():
 	case <-time.After(d):
 	}
+}
+
+// onDisk returns the options of a node whose files are on another disk than the computer's.
+func onDisk(d disk.Disk) (o local.Options) {
+	disk.Choose(&o, d)
+	return o
 }
 
 // opened opens a memory as its user would, calls f and closes it.

@@ -53,8 +53,10 @@ func stall(ctx context.Context, r *rig) error {
 		return err
 	}
 	defer d.Close()
+	o := onDisk(d)
 	s := &stallRun{rig: r, disk: d, embedder: &fakeEmbedder{}, ledger: newLedger()}
-	if s.engine, err = local.Open(ctx, filepath.Join(d.Root(), memoryFile), local.Options{Disk: d, Embedder: s.embedder}); err != nil {
+	o.Embedder = s.embedder
+	if s.engine, err = local.Open(ctx, filepath.Join(d.Root(), memoryFile), o); err != nil {
 		return err
 	}
 

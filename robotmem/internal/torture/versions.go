@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/robotmem/robotmem-go/robotmem/internal/budget"
+	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -116,7 +118,7 @@ func (r *rig) oldFile(ctx context.Context, dir string, version, states int) (pat
 		return "", nil, err
 	}
 
-	c, err := sqlite.OpenTables(ctx, path, sqlite.ConnOptions{BusyTimeout: local.DefaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})
+	c, err := sqlite.OpenTables(ctx, path, sqlite.ConnOptions{BusyTimeout: local.DefaultBusyTimeout, CacheKiB: budget.ReaderCacheKiB, Normal: true})
 	if err != nil {
 		return "", nil, err
 	}
@@ -139,7 +141,7 @@ func (r *rig) oldFile(ctx context.Context, dir string, version, states int) (pat
 		r.check(ctx, e, l, where)
 
 		var got int64
-		err := e.Store.Read(ctx, func(c *store.Conn) (err error) {
+		err := engine.Of(e).Store.Read(ctx, func(c *store.Conn) (err error) {
 			got, err = sqlite.FileOf(c).Number("SELECT count(*) FROM versions")
 			return err
 		})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/ext/fts5"
+	"github.com/robotmem/robotmem-go/robotmem/internal/budget"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -96,7 +97,7 @@ func OpenPlain(path string) (*sqlite3.Conn, error) {
 // openDriver opens a connection for reading and writing, which creates the file, unless
 // the URI has a mode. Its memory fits into the address space.
 func openDriver(uri string) (*sqlite3.Conn, error) {
-	return sqlite3.OpenContext(sqlite3.WithMaxMemory(context.Background(), reserved()), uri)
+	return sqlite3.OpenContext(sqlite3.WithMaxMemory(context.Background(), budget.ConnSpace()), uri)
 }
 
 func (c *Conn) setUp(ctx context.Context, o ConnOptions) error {

@@ -8,13 +8,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync/atomic"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/budget"
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -25,7 +25,7 @@ type Options struct {
 	ReadOnly    bool          // nothing is written, and a write fails with Unavailable
 	Normal      bool          // synchronous=NORMAL: a power failure may take the last commits
 	BusyTimeout time.Duration // how long to wait for another process's lock
-	Memory      Memory        // bounds the page caches and the number of readers
+	Memory      budget.Memory // bounds the page caches and the number of readers
 	Disk        disk.Disk
 	Log         *slog.Logger
 	Create      bool              // begin a new memory in a file of no bytes
@@ -38,13 +38,6 @@ type Options struct {
 	Version int
 	Group   Group
 }
-
-const (
-	writerCacheKiB = 8 << 10
-	// ReaderCacheKiB is the page cache of a connection that reads.
-	ReaderCacheKiB = 4 << 10
-	maxReaders     = 4
-)
 
 // DB is one file that this process has open: a writing connection and a pool of
 // reading ones. Its methods may be called by several goroutines.
@@ -83,9 +76,9 @@ func OpenDB(ctx context.Context, path string, o Options) (*DB, error) {
 
 	db := &DB{
 		files: place, path: place.DB(), o: o,
-		Queue: store.NewQueue[*Conn](), readers: make(chan *Conn, maxReaders),
+		Queue: store.NewQueue[*Conn](), readers: make(chan *Conn, budget.MaxReaders),
 	}
-	for range o.Memory.readers() {
+	for range o.Memory.Readers() {
 		db.readers <- nil
 	}
 	if err := db.openFile(ctx); err != nil {
@@ -96,10 +89,7 @@ func OpenDB(ctx context.Context, path string, o Options) (*DB, error) {
 	return db, nil
 }
 
-// readers returns the number of reading connections.
-func (m Memory) readers() int { return max(2, min(int(m.Part(maxReaders)), runtime.NumCPU())) }
-
-func (db *DB) readerCacheKiB() int { return int(db.o.Memory.Part(ReaderCacheKiB)) }
+func (db *DB) readerCacheKiB() int { return int(db.o.Memory.Part(budget.ReaderCacheKiB)) }
 
 // openFile opens the writing connection, or the first reading one of a file that cannot be written.
 func (db *DB) openFile(ctx context.Context) error {
@@ -130,7 +120,7 @@ func (db *DB) openFile(ctx context.Context) error {
 
 // openWritable opens the writing connection of a file, which it creates if absent.
 func (db *DB) openWritable(ctx context.Context) error {
-	if err := Create(ctx, db.o.Disk, db.path, db.connOptions(int(db.o.Memory.Part(writerCacheKiB)))); err != nil {
+	if err := Create(ctx, db.o.Disk, db.path, db.connOptions(int(db.o.Memory.Part(budget.WriterCacheKiB)))); err != nil {
 		return db.notOpened(err)
 	}
 
@@ -140,7 +130,7 @@ func (db *DB) openWritable(ctx context.Context) error {
 	}
 
 	defer leave()
-	if db.writer, err = OpenWriter(ctx, db.path, db.connOptions(int(db.o.Memory.Part(writerCacheKiB))), &db.o); err != nil {
+	if db.writer, err = OpenWriter(ctx, db.path, db.connOptions(int(db.o.Memory.Part(budget.WriterCacheKiB))), &db.o); err != nil {
 		return db.notOpened(err)
 	}
 
@@ -237,7 +227,7 @@ func (db *DB) lookAt(ctx context.Context) (version int, err error) {
 		// OpenWriter fails with the reason.
 		return 0, nil
 	}
-	co := db.connOptions(int(db.o.Memory.Part(writerCacheKiB)))
+	co := db.connOptions(int(db.o.Memory.Part(budget.WriterCacheKiB)))
 	co.ReadOnly = true
 	c, err := Open(ctx, db.path, co)
 	if err == nil {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/robotmem/robotmem-go/robotmem/internal/budget"
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
@@ -15,7 +16,7 @@ func OwnID(ctx context.Context, path string) (id string) {
 	if _, err := os.Stat(path); err != nil {
 		return ""
 	}
-	c, err := Open(ctx, path, ConnOptions{ReadOnly: true, Immutable: true, BusyTimeout: time.Second, CacheKiB: ReaderCacheKiB})
+	c, err := Open(ctx, path, ConnOptions{ReadOnly: true, Immutable: true, BusyTimeout: time.Second, CacheKiB: budget.ReaderCacheKiB})
 	if err != nil {
 		return ""
 	}
