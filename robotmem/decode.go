@@ -87,6 +87,9 @@ func (r *requestReader) decode(data []byte, req any) error {
 		if name != field {
 			r.note(name, "taken as %s", field)
 		}
+		if readUID(v, field, fields[name]) {
+			continue
+		}
 		if err := r.field(v.FieldByIndex(f.Index), f, fields[name]); err != nil {
 			return namedError(field, err)
 		}

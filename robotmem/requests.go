@@ -193,14 +193,16 @@ type SavePerceptionRequest struct {
 
 // ForgetRequest removes one memory from recall.
 type ForgetRequest struct {
-	MemoryID int64  `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"The memory."`
+	MemoryID int64  `json:"memory_id" validate:"required_without=UID,omitempty,min=1" cli:"arg" doc:"The memory, by its memory_id or uid."`
+	UID      string `json:"-" validate:"omitempty,uid"` // instead of MemoryID
 	Reason   string `json:"reason" validate:"required,max=1000" doc:"Why it is wrong, up to 1,000 characters. The audit log keeps the reason."`
 	Purge    bool   `json:"purge,omitempty" tool:"-" doc:"Delete the memory permanently: text, context, all versions, indexes, vectors, payload and the old pages of the file. This cannot be undone. The audit log keeps the reason, so the reason must not repeat the text."`
 }
 
 // UpdateRequest replaces a memory's text.
 type UpdateRequest struct {
-	MemoryID   int64  `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"The memory; its id does not change."`
+	MemoryID   int64  `json:"memory_id" validate:"required_without=UID,omitempty,min=1" cli:"arg" doc:"The memory, by its memory_id or uid; its id does not change."`
+	UID        string `json:"-" validate:"omitempty,uid"` // instead of MemoryID
 	NewContent string `json:"new_content" validate:"required,utf8,maxbytes=16384" cli:"arg" doc:"The new text, 1 byte to 16 KiB, stored unchanged."`
 	Context    Object `json:"context,omitempty" doc:"A new context. Default: keep the old one."`
 }
@@ -256,14 +258,16 @@ func (r *EndSessionRequest) check() error {
 
 // MemoryRequest names one memory, for Get, Data, History and Restore.
 type MemoryRequest struct {
-	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"The memory."`
+	MemoryID int64  `json:"memory_id" validate:"required_without=UID,omitempty,min=1" cli:"arg" doc:"The memory, by its memory_id or uid."`
+	UID      string `json:"-" validate:"omitempty,uid"` // instead of MemoryID
 }
 
 // TimelineRequest names a memory and how many to return before and after it.
 type TimelineRequest struct {
-	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"The memory."`
-	Before   *int  `json:"before,omitempty" validate:"omitempty,min=0,max=50" default:"3" doc:"Memories before it, 0 to 50."`
-	After    *int  `json:"after,omitempty" validate:"omitempty,min=0,max=50" default:"3" doc:"Memories after it, 0 to 50."`
+	MemoryID int64  `json:"memory_id" validate:"required_without=UID,omitempty,min=1" cli:"arg" doc:"The memory, by its memory_id or uid."`
+	UID      string `json:"-" validate:"omitempty,uid"` // instead of MemoryID
+	Before   *int   `json:"before,omitempty" validate:"omitempty,min=0,max=50" default:"3" doc:"Memories before it, 0 to 50."`
+	After    *int   `json:"after,omitempty" validate:"omitempty,min=0,max=50" default:"3" doc:"Memories after it, 0 to 50."`
 }
 
 // ListRequest pages through memories.
@@ -392,7 +396,8 @@ func (r *RecallRequest) check() error {
 
 // SamplesRequest names the perception and the range of samples to return.
 type SamplesRequest struct {
-	MemoryID int64    `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"The perception."`
+	MemoryID int64    `json:"memory_id" validate:"required_without=UID,omitempty,min=1" cli:"arg" doc:"The perception, by its memory_id or uid."`
+	UID      string   `json:"-" validate:"omitempty,uid"` // instead of MemoryID
 	From     *float64 `json:"from,omitempty" validate:"omitempty,finite" doc:"First sample: in seconds since the first sample of the perception, or as a sample number from 0 if the rate is unknown. For a recording of scans it selects the first sweep at or after this time. A point cloud or a single scan has no time."`
 	To       *float64 `json:"to,omitempty" validate:"omitempty,finite" doc:"Last sample, in the same unit as from."`
 	Points   int      `json:"points,omitempty" validate:"omitempty,min=16,max=200000" doc:"Largest number of entries, 16 to 200,000. Default: 2,000 for traces and sounds, 50,000 for points. More than ten channels share about 2,000,000 readings."`

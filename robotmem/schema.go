@@ -47,8 +47,11 @@ func (d *Definitions) requestSchema(t reflect.Type) map[string]any {
 		if text := f.Tag.Get("default"); text != "" {
 			p["default"] = defaultJSON(f.Type, text)
 		}
-		if _, ok := rules["required"]; ok {
+		if IsRequired(f) {
 			required = append(required, name)
+		}
+		if takesUID(t, name) {
+			p = withUID(p)
 		}
 		props[name] = p
 	}
@@ -63,6 +66,23 @@ func (d *Definitions) requestSchema(t reflect.Type) map[string]any {
 	}
 
 	return s
+}
+
+// IsRequired reports whether a request without the field is refused. A memory is named by a number or a uid, which
+// are one field of JSON.
+func IsRequired(f reflect.StructField) bool {
+	rules, _ := rulesOf(f.Tag.Get("validate"))
+	_, always := rules["required"]
+	_, orUID := rules["required_without"]
+
+	return always || orUID
+}
+
+// withUID returns the schema of a field that takes the uid of a memory instead of its number.
+func withUID(number map[string]any) map[string]any {
+	description := number["description"]
+	delete(number, "description")
+	return map[string]any{"description": description, "anyOf": []any{number, map[string]any{"type": "string"}}}
 }
 
 // fieldSchema returns the schema of one request field. An object field accepts an

@@ -164,7 +164,7 @@ func ruleText(f validator.FieldError, root reflect.Type) string {
 	field := fieldAt(root, f.StructNamespace())
 
 	switch f.Tag() {
-	case "required":
+	case "required", "required_without":
 		return strings.TrimSuffix("is required: "+field.Tag.Get("doc"), ": ")
 	case "utf8":
 		return "is not valid UTF-8; store bytes with save_perception"

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -121,7 +120,7 @@ func (c *opCommand) fieldTag(name string, f reflect.StructField) reflect.StructT
 		help = strings.TrimSuffix(help, ".") + " (default " + d + ")."
 	}
 
-	required := slices.Contains(strings.Split(f.Tag.Get("validate"), ","), "required")
+	required := robotmem.IsRequired(f)
 	if f.Tag.Get("cli") == "arg" {
 		if c.op.In.Field(0).Type.Kind() == reflect.String {
 			help += " - reads it from stdin."

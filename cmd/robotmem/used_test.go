@@ -98,13 +98,17 @@ func TestAFileHonoursItsIdentityProvider(t *testing.T) {
 	t.Setenv("ROBOTMEM_OIDC_AUDIENCE", "robotmem")
 	stdin, end := io.Pipe()
 	out, stdout := io.Pipe()
-	ended := make(chan int)
+	ended, said := make(chan int, 1), make(chan string, 1)
+	var errs strings.Builder
 	go func() {
-		ended <- run([]string{"web", "--addr", "127.0.0.1:0", "--until-stdin-ends"}, stdin, stdout, io.Discard)
+		code := run([]string{"web", "--addr", "127.0.0.1:0", "--until-stdin-ends"}, stdin, stdout, &errs)
+		said <- errs.String()
+		_ = stdout.Close() // a node that does not start says no address
+		ended <- code
 	}()
 	url, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v: %s", err, <-said)
 	}
 	for secret, want := range map[string]int{"": 401, "garbage": 401, "ey.a.b": 401, "eyJhbGciOiJFUzI1NiJ9.e30.AAAA": 503} { // the provider is not reached
 		req, err := http.NewRequestWithContext(t.Context(), "POST", strings.TrimSpace(url)+"/api/learn", strings.NewReader(`{"insight":"no"}`))

@@ -84,9 +84,10 @@ type PathValue struct {
 
 // PreviewRequest names the perception to draw and the size of the picture.
 type PreviewRequest struct {
-	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"The perception."`
-	Width    int   `json:"width,omitempty" validate:"min=16,max=4096" default:"640" doc:"Largest width in pixels, 16 to 4,096."`
-	Height   int   `json:"height,omitempty" validate:"min=16,max=4096" default:"360" tool:"rare" doc:"Largest height in pixels, 16 to 4,096."`
+	MemoryID int64  `json:"memory_id" validate:"required_without=UID,omitempty,min=1" cli:"arg" doc:"The perception, by its memory_id or uid."`
+	UID      string `json:"-" validate:"omitempty,uid"` // instead of MemoryID
+	Width    int    `json:"width,omitempty" validate:"min=16,max=4096" default:"640" doc:"Largest width in pixels, 16 to 4,096."`
+	Height   int    `json:"height,omitempty" validate:"min=16,max=4096" default:"360" tool:"rare" doc:"Largest height in pixels, 16 to 4,096."`
 }
 
 // PreviewResponse is a picture of a perception.
@@ -201,8 +202,9 @@ type SessionMemoriesRequest struct {
 
 // PinRequest pins or unpins a memory.
 type PinRequest struct {
-	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"The memory."`
-	Pinned   *bool `json:"pinned,omitempty" default:"true" doc:"true to pin, false to unpin."`
+	MemoryID int64  `json:"memory_id" validate:"required_without=UID,omitempty,min=1" cli:"arg" doc:"The memory, by its memory_id or uid."`
+	UID      string `json:"-" validate:"omitempty,uid"` // instead of MemoryID
+	Pinned   *bool  `json:"pinned,omitempty" default:"true" doc:"true to pin, false to unpin."`
 }
 
 // PinResponse is the result of Pin.

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -313,8 +314,16 @@ func fieldsOf(op *robotmem.Op, in any) (map[string]json.RawMessage, error) {
 	}
 
 	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return nil, err // it is an object
+	}
 
-	return fields, json.Unmarshal(data, &fields) // it is an object
+	// A uid stands in the place of the number.
+	if uid, _ := robotmem.ByUID(in); uid != "" {
+		fields["memory_id"] = json.RawMessage(strconv.Quote(uid))
+	}
+
+	return fields, nil
 }
 
 // invalid returns the error of a request without a JSON form, such as a context with NaN.

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,6 +14,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/textproto"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -25,7 +27,8 @@ import (
 // the reader's Close removes, and compares them with their checksum.
 func (c *Client) OpenData(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.DataReader, error) {
 	op := robotmem.OpByName("data")
-	path := strings.ReplaceAll(op.Path(), "{memory_id}", strconv.FormatInt(r.MemoryID, 10))
+	id := cmp.Or(r.UID, strconv.FormatInt(r.MemoryID, 10))
+	path := strings.ReplaceAll(op.Path(), "{memory_id}", url.PathEscape(id))
 	req, err := c.newRequest(ctx, op, path, nil, "*/*")
 	if err != nil {
 		return nil, err

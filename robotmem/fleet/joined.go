@@ -3,12 +3,14 @@ package fleet
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
@@ -135,6 +137,62 @@ func (j *Joined) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 	recall.Present(req, near, j.Now())
 
 	return near, nil
+}
+
+// What the site keeps alone is read there, by its uid. The answer has none of the numbers of the site.
+
+// Get implements robotmem.Service.
+func (j *Joined) Get(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.Memory, error) {
+	return elsewhere(ctx, j, req, j.Node.Get, j.Site.Get, func(m *robotmem.Memory) {
+		one := []robotmem.Memory{*m}
+		ofSite(one)
+		*m = one[0]
+	})
+}
+
+// History implements robotmem.Service.
+func (j *Joined) History(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.HistoryResponse, error) {
+	return elsewhere(ctx, j, req, j.Node.History, j.Site.History, func(res *robotmem.HistoryResponse) {
+		res.MemoryID = 0
+		for i := range res.Versions {
+			res.Versions[i].SupersededBy = 0
+		}
+	})
+}
+
+// Data implements robotmem.Service.
+func (j *Joined) Data(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.DataResponse, error) {
+	return elsewhere(ctx, j, req, j.Node.Data, j.Site.Data, func(res *robotmem.DataResponse) { res.MemoryID = 0 })
+}
+
+// Preview implements robotmem.Service.
+func (j *Joined) Preview(ctx context.Context, req *admin.PreviewRequest) (*admin.PreviewResponse, error) {
+	return elsewhere(ctx, j, req, j.Node.Preview, j.Site.Preview, func(res *admin.PreviewResponse) { res.MemoryID = 0 })
+}
+
+// Samples implements robotmem.Service.
+func (j *Joined) Samples(ctx context.Context, req *robotmem.SamplesRequest) (*robotmem.SamplesResponse, error) {
+	return elsewhere(ctx, j, req, j.Node.Samples, j.Site.Samples, func(res *robotmem.SamplesResponse) { res.MemoryID = 0 })
+}
+
+// elsewhere asks this memory, and the site for a uid that this memory does not have.
+func elsewhere[Request, Response any](ctx context.Context, j *Joined, req *Request, here, there func(context.Context, *Request) (*Response, error), withoutNumbers func(*Response)) (*Response, error) {
+	res, err := here(ctx, req)
+	uid, _ := robotmem.ByUID(req)
+	if uid == "" || !errors.Is(err, robotmem.NotFound) {
+		return res, err
+	}
+
+	far, away := askSite(j, ctx, 0, func(ctx context.Context) (*Response, error) { return there(ctx, req) })
+	switch {
+	case errors.Is(away, robotmem.NotFound):
+		return nil, err
+	case away != nil:
+		return nil, away
+	}
+	withoutNumbers(far)
+
+	return far, nil
 }
 
 // ofSite marks memories of the site and removes what its ids name: here they name other memories. The uid stays.

@@ -203,11 +203,40 @@ func TestNoIDOfTheSiteIsShown(t *testing.T) {
 			}
 			res.QueryMS = 0
 			shows(scope+" "+detail, res.Memories)
+
+			// What the site keeps alone is read by its uid.
+			for i := range res.Memories {
+				if res.Memories[i].MemoryID != 0 {
+					continue
+				}
+				m, err := j.Get(t.Context(), &robotmem.MemoryRequest{UID: res.Memories[i].UID})
+				if err != nil || m.Content == "" {
+					t.Errorf("%+v %v", m, err)
+				}
+				shows("get", m)
+				h, err := j.History(t.Context(), &robotmem.MemoryRequest{UID: res.Memories[i].UID})
+				if err != nil || len(h.Versions) == 0 {
+					t.Errorf("%+v %v", h, err)
+				}
+				shows("history", h)
+			}
 		}
 		adv, err := j.Advise(t.Context(), &robotmem.AdviseRequest{Scope: scope, Query: "clamp"})
 		if err != nil || adv.Attempts == 0 {
 			t.Fatal(adv, err)
 		}
 		shows("advise "+scope, adv)
+	}
+
+	d, err := j.Data(t.Context(), &robotmem.MemoryRequest{UID: p.UID})
+	if err != nil || len(d.DataBase64) == 0 || d.MemoryID != 0 {
+		t.Errorf("%+v %v", d, err)
+	}
+	samples, err := j.Samples(t.Context(), &robotmem.SamplesRequest{UID: p.UID})
+	if err != nil || samples.MemoryID != 0 {
+		t.Errorf("%+v %v", samples, err)
+	}
+	if _, err := j.Get(t.Context(), &robotmem.MemoryRequest{UID: "01890a5d-ac96-774b-bcce-b302099a8057"}); !errors.Is(err, robotmem.NotFound) {
+		t.Errorf("got %v", err)
 	}
 }

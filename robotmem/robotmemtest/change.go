@@ -7,12 +7,48 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 // tick is longer than the resolution of the clock on any platform.
 const tick = 20 * time.Millisecond
 
 var changeCases = []testCase{
+	{"AUidNamesAMemoryToo", func(t *testing.T, s robotmem.Service) {
+		other, id := learn(t, s, "the other one", nil), learn(t, s, "a glass is held", nil)
+		uid := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}).UID
+		named := &robotmem.MemoryRequest{UID: uid}
+
+		equal(t, "get", do(t, s.Get, named).MemoryID, id)
+		if res, ok := try(t, s.History, named); ok {
+			equal(t, "history", res.MemoryID, id)
+		}
+		if res, ok := try(t, s.Pin, &admin.PinRequest{UID: uid, Pinned: new(true)}); ok {
+			equal(t, "pin", res.MemoryID, id)
+		}
+		equal(t, "update", do(t, s.Update, &robotmem.UpdateRequest{UID: uid, NewContent: "a wet glass is held"}).MemoryID, id)
+		equal(t, "forget", do(t, s.Forget, &robotmem.ForgetRequest{UID: uid, Reason: "a test"}).MemoryID, id)
+		if res, ok := try(t, s.Restore, named); ok {
+			equal(t, "restore", res.MemoryID, id)
+		}
+		equal(t, "the other one", do(t, s.Get, &robotmem.MemoryRequest{MemoryID: other}).Status, "active")
+
+		refused(t, s.Get, &robotmem.MemoryRequest{UID: "01890a5d-ac96-774b-bcce-b302099a8057"}, robotmem.NotFound, "memory_id", "uid")
+	}},
+	{"AUidNamesAPerceptionToo", func(t *testing.T, s robotmem.Service) {
+		saved := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{
+			Description: "a trace of the gripper", Data: "t,fx\n1,2\n2,3\n", PerceptionType: "tactile",
+		})
+		if res, ok := try(t, s.Data, &robotmem.MemoryRequest{UID: saved.UID}); ok {
+			equal(t, "data", string(res.DataBase64), "t,fx\n1,2\n2,3\n")
+		}
+		if res, ok := try(t, s.Samples, &robotmem.SamplesRequest{UID: saved.UID}); ok {
+			equal(t, "samples", res.MemoryID, saved.MemoryID)
+		}
+		if res, ok := try(t, s.Preview, &admin.PreviewRequest{UID: saved.UID}); ok {
+			equal(t, "preview", res.MemoryID, saved.MemoryID)
+		}
+	}},
 	{"ForgetAndRestore", func(t *testing.T, s robotmem.Service) {
 		text := "é glass: " + strings.Repeat("日本", 100)
 		id := learn(t, s, text, object{"i": 1})

@@ -13,6 +13,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
@@ -157,7 +158,16 @@ func serve[In, Out any](ctx context.Context, g *Guard, op string, r *In, run fun
 			c.Collections = ""
 		}
 		ctx := robotmem.WithCaller(ctx, c)
+
+		// The check needs the number. What it refuses must look like a memory that is not there.
+		uid, _ := robotmem.ByUID(&q)
+		if err := engine.Of(a.node).Number(ctx, &q); err != nil {
+			return nil, err
+		}
 		if err := a.check(ctx, &q); err != nil {
+			if uid != "" && errors.Is(err, robotmem.NotFound) {
+				return nil, engine.NoMemory(uid)
+			}
 			return nil, err
 		}
 

@@ -26,7 +26,13 @@ func serve[Request, Response any](op string, req *Request, f func(*Request) (*Re
 func read[Request, Response any](ctx context.Context, n *Engine, op string, req *Request, f func(*store.Conn, *Request, *Response) error) (*Response, error) {
 	return serve(op, req, func(r *Request) (*Response, error) {
 		res := new(Response)
-		return res, n.Store.Read(ctx, func(c *store.Conn) error { return f(c, r, res) })
+
+		return res, n.Store.Read(ctx, func(c *store.Conn) error {
+			if err := number(c, r); err != nil {
+				return err
+			}
+			return f(c, r, res)
+		})
 	})
 }
 
@@ -35,6 +41,47 @@ func read[Request, Response any](ctx context.Context, n *Engine, op string, req 
 func write[Request, Response any](ctx context.Context, n *Engine, op string, req *Request, f func(*store.Tx, *Request, *Response) error) (*Response, error) {
 	return serve(op, req, func(r *Request) (*Response, error) {
 		res := new(Response)
-		return res, n.Store.WriteInTime(ctx, func(tx *store.Tx) error { return f(tx, r, res) })
+
+		return res, n.Store.WriteInTime(ctx, func(tx *store.Tx) error {
+			if err := number(tx.Conn, r); err != nil {
+				return err
+			}
+			return f(tx, r, res)
+		})
 	})
+}
+
+// number fills in the number of the memory that a request names by its uid. It fails with NotFound if there is
+// no such memory, and with Invalid if the request names another one, too.
+func number(c *store.Conn, req any) error {
+	uid, id := robotmem.ByUID(req)
+	if uid == "" {
+		return nil
+	}
+
+	found, err := c.IDOf(uid)
+	switch {
+	case err != nil:
+		return err
+	case found == 0:
+		return NoMemory(uid)
+	case *id != 0 && *id != found:
+		return robotmem.Errorf(robotmem.Invalid, "memory_id", "memory %d has another uid than %s; name the memory once", *id, uid)
+	}
+	*id = found
+
+	return nil
+}
+
+// NoMemory is the error for a uid of no memory.
+func NoMemory(uid string) error {
+	return robotmem.Errorf(robotmem.NotFound, "memory_id", "there is no memory with the uid %s; uids come from learn, recall and list", uid)
+}
+
+// Number fills in the number of the memory that a request names by its uid, as each operation does.
+func (n *Engine) Number(ctx context.Context, req any) error {
+	if uid, _ := robotmem.ByUID(req); uid == "" {
+		return nil
+	}
+	return n.Store.Read(ctx, func(c *store.Conn) error { return number(c, req) })
 }

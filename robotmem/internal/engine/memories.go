@@ -17,7 +17,7 @@ import (
 
 func (n *Engine) History(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.HistoryResponse, error) {
 	return read(ctx, n, "history", req, func(c *store.Conn, r *robotmem.MemoryRequest, res *robotmem.HistoryResponse) (err error) {
-		res.MemoryID = req.MemoryID
+		res.MemoryID = r.MemoryID
 		res.UID, res.Versions, err = c.Versions(r.MemoryID)
 		return err
 	})

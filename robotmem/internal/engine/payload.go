@@ -112,10 +112,14 @@ func (n *Engine) describePayload(rec *record.Record) {
 func (n *Engine) OpenData(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.DataReader, error) {
 	return serve("data", req, func(r *robotmem.MemoryRequest) (res *robotmem.DataReader, err error) {
 		find := func(c *store.Conn) error {
+			if err := number(c, r); err != nil {
+				return err
+			}
 			m, err := c.Memory(r.MemoryID, n.Now())
 			if err == nil {
 				res, err = n.Store.OpenData(c, m)
 			}
+
 			return err
 		}
 		err = n.Store.Read(ctx, find)
@@ -159,6 +163,9 @@ func (n *Engine) item(ctx context.Context, id int64) (m *robotmem.Memory, item p
 
 func (n *Engine) Preview(ctx context.Context, req *admin.PreviewRequest) (*admin.PreviewResponse, error) {
 	return serve("preview", req, func(r *admin.PreviewRequest) (*admin.PreviewResponse, error) {
+		if err := n.Number(ctx, r); err != nil {
+			return nil, err
+		}
 		m, item, err := n.item(ctx, r.MemoryID)
 		if err != nil {
 			return nil, err
@@ -179,6 +186,9 @@ func (n *Engine) Samples(ctx context.Context, req *robotmem.SamplesRequest) (*ro
 	return serve("samples", req, func(r *robotmem.SamplesRequest) (*robotmem.SamplesResponse, error) {
 		if r.From != nil && r.To != nil && *r.From > *r.To {
 			return nil, robotmem.Errorf(robotmem.Invalid, "to", "must not be before from (%v), not %v", *r.From, *r.To)
+		}
+		if err := n.Number(ctx, r); err != nil {
+			return nil, err
 		}
 		_, item, err := n.item(ctx, r.MemoryID)
 		if err != nil {

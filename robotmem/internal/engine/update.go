@@ -14,7 +14,12 @@ const maxEcho = 100 // characters of a memory's text in a confirmation
 
 func (n *Engine) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) {
 	if req.Purge {
-		return serve("forget", req, func(r *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) { return n.maintenance.Purge(ctx, r) })
+		return serve("forget", req, func(r *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) {
+			if err := n.Number(ctx, r); err != nil {
+				return nil, err
+			}
+			return n.maintenance.Purge(ctx, r)
+		})
 	}
 
 	return write(ctx, n, "forget", req, func(tx *store.Tx, r *robotmem.ForgetRequest, res *robotmem.ForgetResponse) error {

@@ -3110,10 +3110,10 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The memory.
+                 * @description The memory, by its memory_id or uid.
                  * @example 1
                  */
-                memory_id: number;
+                memory_id: number | string;
             };
             cookie?: never;
         };
@@ -3146,10 +3146,10 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The memory; its id does not change.
+                 * @description The memory, by its memory_id or uid; its id does not change.
                  * @example 1
                  */
-                memory_id: number;
+                memory_id: number | string;
             };
             cookie?: never;
         };
@@ -3200,10 +3200,10 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The memory.
+                 * @description The memory, by its memory_id or uid.
                  * @example 1
                  */
-                memory_id: number;
+                memory_id: number | string;
             };
             cookie?: never;
         };
@@ -3244,10 +3244,10 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The memory.
+                 * @description The memory, by its memory_id or uid.
                  * @example 4
                  */
-                memory_id: number;
+                memory_id: number | string;
             };
             cookie?: never;
         };
@@ -3328,10 +3328,10 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The memory.
+                 * @description The memory, by its memory_id or uid.
                  * @example 1
                  */
-                memory_id: number;
+                memory_id: number | string;
             };
             cookie?: never;
         };
@@ -3364,10 +3364,10 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The memory.
+                 * @description The memory, by its memory_id or uid.
                  * @example 1
                  */
-                memory_id: number;
+                memory_id: number | string;
             };
             cookie?: never;
         };
@@ -3420,10 +3420,10 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The perception.
+                 * @description The perception, by its memory_id or uid.
                  * @example 4
                  */
-                memory_id: number;
+                memory_id: number | string;
             };
             cookie?: never;
         };
@@ -3508,10 +3508,10 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The memory.
+                 * @description The memory, by its memory_id or uid.
                  * @example 1
                  */
-                memory_id: number;
+                memory_id: number | string;
             };
             cookie?: never;
         };
@@ -3554,10 +3554,10 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The perception.
+                 * @description The perception, by its memory_id or uid.
                  * @example 4
                  */
-                memory_id: number;
+                memory_id: number | string;
             };
             cookie?: never;
         };
@@ -3595,10 +3595,10 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The memory.
+                 * @description The memory, by its memory_id or uid.
                  * @example 1
                  */
-                memory_id: number;
+                memory_id: number | string;
             };
             cookie?: never;
         };

@@ -62,7 +62,7 @@ class AsyncMemory(AsyncOperations):
         """Save a perception; see Memory.save."""
         return await self.run(self.memory.save, data, description, **fields)
 
-    async def load(self, memory_id: int) -> Any:
+    async def load(self, memory_id: int | str) -> Any:
         """The payload of a perception; see Memory.load."""
         return await self.run(self.memory.load, memory_id)
 

@@ -216,7 +216,7 @@ class DataReader(io.RawIOBase):
     """The bytes of a perception as they come from the node. media_type, size and sha256 say what
     they are. Close it, or use it in a with statement."""
 
-    def __init__(self, node: Http, memory_id: int):
+    def __init__(self, node: Http, memory_id: int | str):
         super().__init__()
         self._node, self.memory_id = node, memory_id
         self._position = self._hashed = 0
@@ -284,7 +284,7 @@ class DataReader(io.RawIOBase):
             self._hashed += len(data)
         self._position += len(data)
         if self._position == self.size == self._hashed and self._hash.hexdigest() != self.sha256:
-            raise self._fail("corrupt", "the bytes of memory %d are not those that were saved; run robotmem doctor on the node" % self.memory_id)
+            raise self._fail("corrupt", "the bytes of memory %s are not those that were saved; run robotmem doctor on the node" % self.memory_id)
 
     def _drop(self) -> None:
         if self._response is not None:

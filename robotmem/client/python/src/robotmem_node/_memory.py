@@ -196,18 +196,18 @@ class Memory(Operations):
             return self.save_perception_from(data, description, **fields)
         return self.save_perception(description, data=data, **fields)
 
-    def load(self, memory_id: int) -> Any:
+    def load(self, memory_id: int | str) -> Any:
         """The payload of a perception as what it was saved from: an array of NumPy (.npy, samples), an
         image of Pillow, a frame of pandas (CSV), text, otherwise bytes."""
         with self.open_data(memory_id) as data:
             return loaded(data.read(), data.media_type, self.get(memory_id).metadata)
 
-    def read_data(self, memory_id: int) -> bytes:
+    def read_data(self, memory_id: int | str) -> bytes:
         """The bytes of a perception as they were saved."""
         with self.open_data(memory_id) as data:
             return data.read()
 
-    def open_data(self, memory_id: int) -> DataReader:
+    def open_data(self, memory_id: int | str) -> DataReader:
         """Open the bytes of a perception as a stream that can be read and sought. Reading fails at the
         end when they are not those that were saved."""
         return self._at_node(lambda node: DataReader(node, memory_id))

@@ -1327,12 +1327,12 @@ class Operations:
             "session_id": session_id, "observed_at": observed_at, "source": source, "origin": origin,
             "request_id": request_id}))
 
-    def forget(self, memory_id: int, reason: str, *, purge: bool | None = None) -> ForgetResponse:
+    def forget(self, memory_id: int | str, reason: str, *, purge: bool | None = None) -> ForgetResponse:
         """Remove a misleading memory from recall when update cannot correct it. The history keeps it, and
         restore undoes it. Example: {"memory_id":7,"reason":"the force sensor was not calibrated"}.
 
         Args:
-            memory_id: The memory.
+            memory_id: The memory, by its memory_id or uid.
             reason: Why it is wrong, up to 1,000 characters. The audit log keeps the reason.
             purge: Delete the memory permanently: text, context, all versions, indexes, vectors, payload and
                 the old pages of the file. This cannot be undone. The audit log keeps the reason, so the
@@ -1341,33 +1341,39 @@ class Operations:
         return ForgetResponse(self._call("forget", {"memory_id": memory_id, "reason": reason, "purge":
             purge}))
 
-    def restore(self, memory_id: int) -> RestoreResponse:
+    def restore(self, memory_id: int | str) -> RestoreResponse:
         """Make a forgotten or superseded memory active again.
 
         Args:
-            memory_id: The memory.
+            memory_id: The memory, by its memory_id or uid.
         """
         return RestoreResponse(self._call("restore", {"memory_id": memory_id}))
 
-    def update(self, memory_id: int, new_content: str, *, context: Object | None = None) -> UpdateResponse:
+    def update(
+        self,
+        memory_id: int | str,
+        new_content: str,
+        *,
+        context: Object | None = None,
+    ) -> UpdateResponse:
         """Replace the text of a wrong or incomplete memory and keep its id; use learn for an additional fact.
         The history keeps the old text, which is no longer recalled. Example:
         {"memory_id":7,"new_content":"grip_force=13 N holds wet glass"}.
 
         Args:
-            memory_id: The memory; its id does not change.
+            memory_id: The memory, by its memory_id or uid; its id does not change.
             new_content: The new text, 1 byte to 16 KiB, stored unchanged.
             context: A new context. Default: keep the old one.
         """
         return UpdateResponse(self._call("update", {"memory_id": memory_id, "new_content": new_content,
             "context": context}))
 
-    def pin(self, memory_id: int, *, pinned: bool | None = None) -> PinResponse:
+    def pin(self, memory_id: int | str, *, pinned: bool | None = None) -> PinResponse:
         """Protect a memory from decay and from merging. With pinned false, remove the protection: the
         confidence then decays from now on at the rate of the category.
 
         Args:
-            memory_id: The memory.
+            memory_id: The memory, by its memory_id or uid.
             pinned: true to pin, false to unpin.
         """
         return PinResponse(self._call("pin", {"memory_id": memory_id, "pinned": pinned}))
@@ -1429,18 +1435,18 @@ class Operations:
             outcome_score, "outcome": outcome, "used_memory_ids": used_memory_ids, "memory_scores":
             memory_scores, "ended_at": ended_at}))
 
-    def get(self, memory_id: int) -> StoredMemory:
+    def get(self, memory_id: int | str) -> StoredMemory:
         """Return one complete memory of any status: text, context, tags, confidence, provenance. Example:
         {"memory_id":7}.
 
         Args:
-            memory_id: The memory.
+            memory_id: The memory, by its memory_id or uid.
         """
         return StoredMemory(self._call("get", {"memory_id": memory_id}))
 
     def timeline(
         self,
-        memory_id: int,
+        memory_id: int | str,
         *,
         before: int | None = None,
         after: int | None = None,
@@ -1449,24 +1455,24 @@ class Operations:
         or collection. Example: {"memory_id":7,"before":3,"after":3}.
 
         Args:
-            memory_id: The memory.
+            memory_id: The memory, by its memory_id or uid.
             before: Memories before it, 0 to 50.
             after: Memories after it, 0 to 50.
         """
         return TimelineResponse(self._call("timeline", {"memory_id": memory_id, "before": before, "after":
             after}))
 
-    def data(self, memory_id: int) -> DataResponse:
+    def data(self, memory_id: int | str) -> DataResponse:
         """Return the bytes of a perception as they were saved.
 
         Args:
-            memory_id: The memory.
+            memory_id: The memory, by its memory_id or uid.
         """
         return DataResponse(self._call("data", {"memory_id": memory_id}))
 
     def preview(
         self,
-        memory_id: int,
+        memory_id: int | str,
         *,
         width: int | None = None,
         height: int | None = None,
@@ -1475,7 +1481,7 @@ class Operations:
         points or a trajectory. Example: {"memory_id":7,"width":640}.
 
         Args:
-            memory_id: The perception.
+            memory_id: The perception, by its memory_id or uid.
             width: Largest width in pixels, 16 to 4,096.
             height: Largest height in pixels, 16 to 4,096.
         """
@@ -1484,7 +1490,7 @@ class Operations:
 
     def samples(
         self,
-        memory_id: int,
+        memory_id: int | str,
         *,
         from_: float | None = None,
         to: float | None = None,
@@ -1497,7 +1503,7 @@ class Operations:
         sample of the points of a cloud.
 
         Args:
-            memory_id: The perception.
+            memory_id: The perception, by its memory_id or uid.
             from_: First sample: in seconds since the first sample of the perception, or as a sample number
                 from 0 if the rate is unknown. For a recording of scans it selects the first sweep at or after
                 this time. A point cloud or a single scan has no time.
@@ -1509,11 +1515,11 @@ class Operations:
         return SamplesResponse(self._call("samples", {"memory_id": memory_id, "from": from_, "to": to,
             "points": points, "trace": trace}))
 
-    def history(self, memory_id: int) -> HistoryResponse:
+    def history(self, memory_id: int | str) -> HistoryResponse:
         """Return all versions of a memory, oldest first.
 
         Args:
-            memory_id: The memory.
+            memory_id: The memory, by its memory_id or uid.
         """
         return HistoryResponse(self._call("history", {"memory_id": memory_id}))
 
@@ -2194,12 +2200,12 @@ class AsyncOperations:
             collection, "session_id": session_id, "observed_at": observed_at, "source": source, "origin":
             origin, "request_id": request_id}))
 
-    async def forget(self, memory_id: int, reason: str, *, purge: bool | None = None) -> ForgetResponse:
+    async def forget(self, memory_id: int | str, reason: str, *, purge: bool | None = None) -> ForgetResponse:
         """Remove a misleading memory from recall when update cannot correct it. The history keeps it, and
         restore undoes it. Example: {"memory_id":7,"reason":"the force sensor was not calibrated"}.
 
         Args:
-            memory_id: The memory.
+            memory_id: The memory, by its memory_id or uid.
             reason: Why it is wrong, up to 1,000 characters. The audit log keeps the reason.
             purge: Delete the memory permanently: text, context, all versions, indexes, vectors, payload and
                 the old pages of the file. This cannot be undone. The audit log keeps the reason, so the
@@ -2208,17 +2214,17 @@ class AsyncOperations:
         return ForgetResponse(await self._call("forget", {"memory_id": memory_id, "reason": reason, "purge":
             purge}))
 
-    async def restore(self, memory_id: int) -> RestoreResponse:
+    async def restore(self, memory_id: int | str) -> RestoreResponse:
         """Make a forgotten or superseded memory active again.
 
         Args:
-            memory_id: The memory.
+            memory_id: The memory, by its memory_id or uid.
         """
         return RestoreResponse(await self._call("restore", {"memory_id": memory_id}))
 
     async def update(
         self,
-        memory_id: int,
+        memory_id: int | str,
         new_content: str,
         *,
         context: Object | None = None,
@@ -2228,19 +2234,19 @@ class AsyncOperations:
         {"memory_id":7,"new_content":"grip_force=13 N holds wet glass"}.
 
         Args:
-            memory_id: The memory; its id does not change.
+            memory_id: The memory, by its memory_id or uid; its id does not change.
             new_content: The new text, 1 byte to 16 KiB, stored unchanged.
             context: A new context. Default: keep the old one.
         """
         return UpdateResponse(await self._call("update", {"memory_id": memory_id, "new_content": new_content,
             "context": context}))
 
-    async def pin(self, memory_id: int, *, pinned: bool | None = None) -> PinResponse:
+    async def pin(self, memory_id: int | str, *, pinned: bool | None = None) -> PinResponse:
         """Protect a memory from decay and from merging. With pinned false, remove the protection: the
         confidence then decays from now on at the rate of the category.
 
         Args:
-            memory_id: The memory.
+            memory_id: The memory, by its memory_id or uid.
             pinned: true to pin, false to unpin.
         """
         return PinResponse(await self._call("pin", {"memory_id": memory_id, "pinned": pinned}))
@@ -2302,18 +2308,18 @@ class AsyncOperations:
             outcome_score, "outcome": outcome, "used_memory_ids": used_memory_ids, "memory_scores":
             memory_scores, "ended_at": ended_at}))
 
-    async def get(self, memory_id: int) -> StoredMemory:
+    async def get(self, memory_id: int | str) -> StoredMemory:
         """Return one complete memory of any status: text, context, tags, confidence, provenance. Example:
         {"memory_id":7}.
 
         Args:
-            memory_id: The memory.
+            memory_id: The memory, by its memory_id or uid.
         """
         return StoredMemory(await self._call("get", {"memory_id": memory_id}))
 
     async def timeline(
         self,
-        memory_id: int,
+        memory_id: int | str,
         *,
         before: int | None = None,
         after: int | None = None,
@@ -2322,24 +2328,24 @@ class AsyncOperations:
         or collection. Example: {"memory_id":7,"before":3,"after":3}.
 
         Args:
-            memory_id: The memory.
+            memory_id: The memory, by its memory_id or uid.
             before: Memories before it, 0 to 50.
             after: Memories after it, 0 to 50.
         """
         return TimelineResponse(await self._call("timeline", {"memory_id": memory_id, "before": before,
             "after": after}))
 
-    async def data(self, memory_id: int) -> DataResponse:
+    async def data(self, memory_id: int | str) -> DataResponse:
         """Return the bytes of a perception as they were saved.
 
         Args:
-            memory_id: The memory.
+            memory_id: The memory, by its memory_id or uid.
         """
         return DataResponse(await self._call("data", {"memory_id": memory_id}))
 
     async def preview(
         self,
-        memory_id: int,
+        memory_id: int | str,
         *,
         width: int | None = None,
         height: int | None = None,
@@ -2348,7 +2354,7 @@ class AsyncOperations:
         points or a trajectory. Example: {"memory_id":7,"width":640}.
 
         Args:
-            memory_id: The perception.
+            memory_id: The perception, by its memory_id or uid.
             width: Largest width in pixels, 16 to 4,096.
             height: Largest height in pixels, 16 to 4,096.
         """
@@ -2357,7 +2363,7 @@ class AsyncOperations:
 
     async def samples(
         self,
-        memory_id: int,
+        memory_id: int | str,
         *,
         from_: float | None = None,
         to: float | None = None,
@@ -2370,7 +2376,7 @@ class AsyncOperations:
         sample of the points of a cloud.
 
         Args:
-            memory_id: The perception.
+            memory_id: The perception, by its memory_id or uid.
             from_: First sample: in seconds since the first sample of the perception, or as a sample number
                 from 0 if the rate is unknown. For a recording of scans it selects the first sweep at or after
                 this time. A point cloud or a single scan has no time.
@@ -2382,11 +2388,11 @@ class AsyncOperations:
         return SamplesResponse(await self._call("samples", {"memory_id": memory_id, "from": from_, "to": to,
             "points": points, "trace": trace}))
 
-    async def history(self, memory_id: int) -> HistoryResponse:
+    async def history(self, memory_id: int | str) -> HistoryResponse:
         """Return all versions of a memory, oldest first.
 
         Args:
-            memory_id: The memory.
+            memory_id: The memory, by its memory_id or uid.
         """
         return HistoryResponse(await self._call("history", {"memory_id": memory_id}))
 
