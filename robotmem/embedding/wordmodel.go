@@ -15,11 +15,11 @@ type wordModel struct {
 	longest int            // length of its longest entry in bytes
 	unknown int            // the token of unknown words and runes, -1 if there is none
 
-	// Of WordPiece.
-	continues map[string]int // pieces within a word, without their prefix
-	maxRunes  int            // longer words are unknown
+	// Only for WordPiece.
+	continuing map[string]int // pieces that continue a word, without their prefix
+	maxRunes   int            // longer words are unknown
 
-	// Of Unigram.
+	// Only for Unigram.
 	scores  []float64 // by token: natural logarithm of the probability
 	penalty float64   // score of an unknown rune
 }
@@ -75,13 +75,13 @@ func (w *wordModel) readWordPiece(c *wordModelConfig) error {
 		w.maxRunes = *c.MaxRunes
 	}
 
-	w.continues = map[string]int{}
+	w.continuing = map[string]int{}
 	for text, id := range w.tokens {
 		if id < 0 || int64(id) > math.MaxInt32 {
 			return fmt.Errorf("the token %q has the number %d", text, id)
 		}
 		if piece, ok := strings.CutPrefix(text, prefix); ok {
-			w.continues[piece] = id
+			w.continuing[piece] = id
 		}
 	}
 
@@ -116,7 +116,8 @@ func (w *wordModel) readUnigram(c *wordModelConfig) error {
 	}
 
 	if c.UnknownID != nil && len(list) > 0 {
-		if w.unknown = *c.UnknownID; w.unknown < 0 || w.unknown >= len(list) {
+		w.unknown = *c.UnknownID
+		if w.unknown < 0 || w.unknown >= len(list) {
 			return fmt.Errorf("the unknown token has the number %d of %d", w.unknown, len(list))
 		}
 	}
@@ -124,7 +125,7 @@ func (w *wordModel) readUnigram(c *wordModelConfig) error {
 	return nil
 }
 
-// lookUp appends the tokens of a word. It takes the longest known piece from the
+// lookUp appends the tokens of a word. For WordPiece it takes the longest known piece from the
 // left, again and again. A word with a part that is no known piece is unknown as
 // a whole. https://arxiv.org/abs/2012.15524
 func (w *wordModel) lookUp(tokens []int, word string) []int {
@@ -135,13 +136,15 @@ func (w *wordModel) lookUp(tokens []int, word string) []int {
 	before := len(tokens)
 	known := len(word) <= w.maxRunes || utf8.RuneCountInString(word) <= w.maxRunes
 
-	// The first piece begins the word, and all others continue it, which are entries of their own.
+	// The vocabulary has entries of their own for pieces that continue a word, so only the first piece is looked up
+	// among those that begin one.
 	pieces := w.tokens
 	for known && word != "" {
 		n, id := w.piece(pieces, word)
 		known = n > 0
 		tokens = append(tokens, id)
-		word, pieces = word[n:], w.continues
+		word = word[n:]
+		pieces = w.continuing
 	}
 
 	if known {
@@ -157,7 +160,7 @@ func (w *wordModel) lookUp(tokens []int, word string) []int {
 }
 
 // piece returns the length in bytes and the token of the longest piece that word
-// begins with, 0 if there is none.
+// begins with. The length is 0 if there is none.
 func (w *wordModel) piece(pieces map[string]int, word string) (n, id int) {
 	for n = min(len(word), w.longest); n > 0; n-- {
 		if n < len(word) && !utf8.RuneStart(word[n]) {
@@ -191,8 +194,8 @@ func (w *wordModel) likeliest(tokens []int, word string) []int {
 
 	for i := 0; i < len(word); {
 		_, size := utf8.DecodeRuneInString(word[i:])
-		// A piece is this rune alone.
-		single := false
+		// Whether this rune alone is a known piece. Only if it is not may a path pass it as an unknown rune.
+		isPiece := false
 
 		for n := 1; n <= min(w.longest, len(word)-i); n++ {
 			if i+n < len(word) && !utf8.RuneStart(word[i+n]) {
@@ -200,10 +203,10 @@ func (w *wordModel) likeliest(tokens []int, word string) []int {
 			}
 			if id, ok := w.tokens[word[i:i+n]]; ok {
 				best[i+n].improve(path{i, id, best[i].score + w.scores[id]})
-				single = single || n == size
+				isPiece = isPiece || n == size
 			}
 		}
-		if !single {
+		if !isPiece {
 			best[i+size].improve(path{i, -1, best[i].score + w.penalty})
 		}
 		i += size
@@ -212,6 +215,7 @@ func (w *wordModel) likeliest(tokens []int, word string) []int {
 	return w.appendPath(tokens, best)
 }
 
+// improve replaces the path by another one with a higher score.
 func (p *path) improve(other path) {
 	if p.from < 0 || other.score > p.score {
 		*p = other
