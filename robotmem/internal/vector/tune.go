@@ -16,15 +16,18 @@ type Tuning struct {
 	Parts   int     // the nearest 1/Parts of the groups of similar vectors are searched
 }
 
-// Tune measures the share of the ten nearest neighbours that [Index.Search] finds for so
-// many queries, at least 1, and increases the rescore from its default by half until that
-// reaches [TunedRecall] or the rescore [MaxRescore]; the returned recall tells which. Of each
-// rescore, a quarter of the groups that [Index.Arrange] has made is tried first, then a half and all. The
-// neighbours are those that a search with MaxRescore finds. Every second query is a member,
-// every other lies between two members, as questions do that say less than their answers. The
-// members are spread evenly over the set and do not count as answers of their own queries. A
-// hit that is as near as the last neighbour counts as found. After an error, also one of
-// load, the rescore is unchanged. Callers repeat Tune when the set has doubled.
+// Tune sets the cheapest search that finds the share [TunedRecall] of the ten nearest neighbours. It
+// begins with the default rescore and increases it by half until the measured share reaches
+// TunedRecall, or the rescore reaches [MaxRescore]; the returned recall tells which. With each
+// rescore it tries a quarter of the groups that [Index.Arrange] has made, then half of them, then all.
+//
+// The share is measured with the given number of questions, at least 1. They are made of members that
+// are spread evenly over the set: half of them are a member, and the other half lie between two members,
+// as questions do that say less than their answers. Members do not count as answers to the questions
+// made of them. The neighbours are those that a search with MaxRescore finds. A hit that is as near as
+// the last neighbour counts as found.
+//
+// After an error, also one of load, the rescore is unchanged. Callers repeat Tune when the set has doubled.
 func (x *Index) Tune(questions int, load Source) (Tuning, error) {
 	tests, err := x.recallTests(questions, load)
 	if err != nil {
@@ -33,21 +36,22 @@ func (x *Index) Tune(questions int, load Source) (Tuning, error) {
 
 	most := mostParts
 
-	// Until codes are arranged, more parts change nothing, so they are not measured.
+	// Before the codes are arranged there are no groups to leave out, so only the search of all is measured.
 	x.mu.RLock()
 	if len(x.centres.terms) == 0 {
 		most = 1
 	}
 	x.mu.RUnlock()
 
-	// The cheapest setting that reaches the recall is taken: fewer groups are tried before more reads.
+	// To search more groups is cheaper than to read more vectors, so it is tried first.
 	for rescore := defaultRescore; ; rescore = min(rescore+rescore/2, MaxRescore) {
 		for parts := most; parts >= 1; parts /= 2 {
 			recall, err := x.measure(tests, rescore, parts, load)
 			if err != nil {
 				return Tuning{}, err
 			}
-			if recall >= TunedRecall || rescore >= MaxRescore && parts == 1 {
+			noneLeft := rescore >= MaxRescore && parts == 1
+			if recall >= TunedRecall || noneLeft {
 				x.SetRescore(rescore)
 				x.parts.Store(int64(parts))
 				return Tuning{Recall: recall, Rescore: rescore, Parts: parts}, nil
@@ -67,9 +71,9 @@ type recallTest struct {
 const measuredHits = 10
 
 // ask answers the query of a test, without the members of which it is made.
-func (x *Index) ask(e *recallTest, rescore, parts int, load Source) ([]Hit, error) {
-	hits, err := x.search(Query{Vector: e.question, N: measuredHits + len(e.members)}, rescore, parts, load)
-	hits = slices.DeleteFunc(hits, func(h Hit) bool { return slices.Contains(e.members[:], h.ID) })
+func (x *Index) ask(test *recallTest, rescore, parts int, load Source) ([]Hit, error) {
+	hits, err := x.search(Query{Vector: test.question, N: measuredHits + len(test.members)}, rescore, parts, load)
+	hits = slices.DeleteFunc(hits, func(h Hit) bool { return slices.Contains(test.members[:], h.ID) })
 	return hits[:min(measuredHits, len(hits))], err
 }
 
@@ -111,13 +115,14 @@ func (x *Index) recallTests(count int, load Source) ([]recallTest, error) {
 	return tests, nil
 }
 
-// between returns a query with a cosine of about 0.75 to v, on the side of w. With unrelated
-// members, 0.75 makes queries about as hard as short texts: it predicted a recall of 0.997
-// where those had 0.995. 0.8 predicted 0.983, and 0.6 predicted 1, because it is far enough
-// from both members for neighbours to stand out.
+// between returns a query with a cosine of about 0.75 to v, on the side of w. If v and w are unrelated,
+// such queries are about as hard as short texts: they predicted a recall of 0.997 where short texts
+// had 0.995. Queries with a cosine of 0.8 predicted 0.983, and those with 0.6 predicted 1, because they
+// are far enough from both members for neighbours to stand out.
 func between(v, w []float32) []float32 {
 	sum := make([]float32, len(v))
 	for i, f := range v {
+		// The squares of both weights add up to 1, so the sum of two unrelated vectors has about the length 1.
 		sum[i] = 0.75*f + 0.66*w[i]
 	}
 	if unit := Unit(sum); unit != nil {
@@ -127,7 +132,8 @@ func between(v, w []float32) []float32 {
 	return v
 }
 
-// measure returns the share of the neighbours that searches with a rescore and parts find.
+// measure returns the recall of searches with this rescore and these parts: the share of the neighbours of
+// all tests that they find.
 func (x *Index) measure(tests []recallTest, rescore, parts int, load Source) (float64, error) {
 	found, wanted := 0, 0
 
