@@ -19,10 +19,11 @@ import (
 
 // scenario is one kind of fault.
 type scenario struct {
-	name        string
-	what        string // as the table shows it
-	full, short amount
-	run         func(ctx context.Context, r *rig) error
+	name  string
+	what  string // as the table shows it
+	full  amount // of a run without -short
+	short amount // of a run with -short, which leaves the scenario out if this is empty
+	run   func(ctx context.Context, r *rig) error
 }
 
 // amount is a number of faults, or a time to keep making them.
@@ -104,27 +105,32 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	failed := false
 
 	for i, s := range scenarios {
-		if *only != "" && !slices.Contains(strings.Split(*only, ","), s.name) || *short && s.short == (amount{}) {
+		chosen := *only == "" || slices.Contains(strings.Split(*only, ","), s.name)
+		tooLong := *short && s.short == (amount{})
+		if !chosen || tooLong {
 			continue
 		}
+
 		r := &rig{scenario: s, amount: s.full, program: *program, previous: *previous, dir: filepath.Join(work, s.name), log: stderr, rand: rand.New(rand.NewPCG(*seed, uint64(i)))}
 		if *short {
 			r.amount = s.short
 		}
 		r.runScenario(ctx)
-		failed = failed || r.failed != nil || r.wrongs() > 0
+		failed = failed || r.failed != nil || r.violations() > 0
 		rows = append(rows, r)
 	}
 
 	err = report(stdout, rows)
-	if ctx.Err() != nil || !failed && len(rows) > 0 {
+	passed := !failed && len(rows) > 0
+	// The files of failed scenarios are kept, but not those of an interrupted run.
+	if passed || ctx.Err() != nil {
 		return errors.Join(err, ctx.Err(), os.RemoveAll(work))
 	}
 
 	return errors.Join(err, errors.New("a scenario failed, broke a promise, or none was run; repeat it with -seed and -only"))
 }
 
-// runScenario runs one scenario. The files of one that fails are kept.
+// runScenario runs the scenario of the rig. It keeps the files of a scenario that fails.
 func (r *rig) runScenario(ctx context.Context) {
 	fmt.Fprintf(r.log, "%s: %s, %s\n", r.name, r.what, r.amount)
 	start := time.Now()
@@ -133,10 +139,11 @@ func (r *rig) runScenario(ctx context.Context) {
 		r.failed = r.run(ctx, r)
 	}
 	r.took = time.Since(start)
+	// A scenario that is limited by time and not by times must have made at least one fault.
 	if r.failed == nil && r.faults < max(1, r.times) {
 		r.failed = fmt.Errorf("only %d of the faults happened", r.faults)
 	}
-	if r.failed == nil && r.wrongs() == 0 {
+	if r.failed == nil && r.violations() == 0 {
 		r.failed = os.RemoveAll(r.dir)
 	} else {
 		fmt.Fprintf(r.log, "  its files are kept in %s\n", r.dir)
@@ -159,7 +166,7 @@ func report(out io.Writer, rows []*rig) error {
 		if r.failed != nil {
 			fmt.Fprintf(out, "%s FAILED: %v\n", r.name, r.failed)
 		}
-		if more := r.wrongs() - len(r.findings); more > 0 {
+		if more := r.violations() - len(r.findings); more > 0 {
 			r.findings = append(r.findings, fmt.Sprintf("and %d more", more))
 		}
 

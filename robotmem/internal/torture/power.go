@@ -25,7 +25,7 @@ type workload struct {
 	actions string // in this order
 	rounds  int
 	robots  int // at a time
-	items   int // of a batch
+	items   int // in a batch
 }
 
 var workloads = []workload{
@@ -42,21 +42,21 @@ var workloads = []workload{
 
 const (
 	// cutsPerRecording is the number of cuts after which the workload is recorded
-	// again, with other chances.
+	// again, with other random numbers.
 	cutsPerRecording = 60
 	memoryFile       = "memory.db"
 )
 
 func power(ctx context.Context, r *rig) error {
 	for round := 0; r.faults < r.times && ctx.Err() == nil; round++ {
-		share := min(cutsPerRecording, (r.times-r.faults)/len(workloads)+1)
+		cuts := min(cutsPerRecording, (r.times-r.faults)/len(workloads)+1)
 
 		var all sync.WaitGroup
 
 		errs := make([]error, len(workloads))
 		for i, w := range workloads {
 			rnd := rand.New(rand.NewPCG(r.rand.Uint64(), 0))
-			all.Go(func() { errs[i] = r.recordAndCut(ctx, w, rnd, share, round) })
+			all.Go(func() { errs[i] = r.recordAndCut(ctx, w, rnd, cuts, round) })
 		}
 		all.Wait()
 		if err := errors.Join(errs...); err != nil {
@@ -67,7 +67,8 @@ func power(ctx context.Context, r *rig) error {
 	return ctx.Err()
 }
 
-// record lets robots work on a recording disk. There is a mark for each call told.
+// record lets robots work on a recording disk. They tell of each call before they make it and after its answer,
+// and calls has all that they told. The log has a mark for each entry of calls, at the moment when it was told.
 func record(ctx context.Context, w workload, dir string, rnd *rand.Rand) (log *faultdisk.Log, calls []call, err error) {
 	d, err := faultdisk.New(dir)
 	if err != nil {
@@ -114,15 +115,15 @@ func record(ctx context.Context, w workload, dir string, rnd *rand.Rand) (log *f
 	}
 
 	working.Wait()
-	// Before closing, which syncs everything.
+	// The log is taken before the file is closed, because closing syncs everything.
 	log = d.Log()
 
 	return log, calls, errors.Join(append(errs, e.Close())...)
 }
 
-// recordAndCut records a workload and cuts it until so many cuts took something
-// away: half of them beside operations that are no writes, half anywhere.
-func (r *rig) recordAndCut(ctx context.Context, w workload, rnd *rand.Rand, share, round int) error {
+// recordAndCut records a workload and cuts it until the given number of cuts took something
+// away. Half of the cuts are beside operations that are no writes, the others anywhere.
+func (r *rig) recordAndCut(ctx context.Context, w workload, rnd *rand.Rand, cuts, round int) error {
 	dir := filepath.Join(r.dir, fmt.Sprintf("%s-%d", w.name, round))
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
@@ -140,9 +141,9 @@ func (r *rig) recordAndCut(ctx context.Context, w workload, rnd *rand.Rand, shar
 	turns := log.Turns()
 
 	done := 0
-	for tries := 0; done < share && tries < 20 && ctx.Err() == nil; tries++ {
+	for tries := 0; done < cuts && tries < 20 && ctx.Err() == nil; tries++ {
 		var points []int
-		for i := range share - done {
+		for i := range cuts - done {
 			points = append(points, rnd.IntN(log.Len()+1))
 			if i%2 == 0 {
 				points[i] = turns[rnd.IntN(len(turns))]
@@ -154,7 +155,7 @@ func (r *rig) recordAndCut(ctx context.Context, w workload, rnd *rand.Rand, shar
 		for _, at := range points {
 			replay.Advance(at)
 			l := ledgerAt(calls, log.Marks(at), false)
-			// Counted once for the recording.
+			// The acknowledged calls were counted above, for the whole recording.
 			l.take()
 			hit, err := r.cutPower(ctx, replay, l, rnd, fmt.Sprintf("%s-at-%d-", dir, at))
 			if err != nil {
@@ -169,7 +170,7 @@ func (r *rig) recordAndCut(ctx context.Context, w workload, rnd *rand.Rand, shar
 	return nil
 }
 
-// cutPower makes one state and checks it. It reports whether anything was lost.
+// cutPower makes one state that a cut may leave, and checks it. It reports whether the cut took anything away.
 func (r *rig) cutPower(ctx context.Context, replay *faultdisk.Replay, l *ledger, rnd *rand.Rand, name string) (bool, error) {
 	dir, err := os.MkdirTemp(r.dir, filepath.Base(name))
 	if err != nil {
@@ -192,7 +193,7 @@ func (r *rig) cutPower(ctx context.Context, replay *faultdisk.Replay, l *ledger,
 	}
 
 	defer d.Close()
-	before := r.wrongs()
+	before := r.violations()
 	where := fmt.Sprintf("%s by sectors of %d", filepath.Base(dir), sector)
 	err = r.opened(ctx, filepath.Join(d.Root(), memoryFile), onDisk(d), where, func(e *local.Node) {
 		r.check(ctx, e, l, where)
@@ -200,8 +201,9 @@ func (r *rig) cutPower(ctx context.Context, replay *faultdisk.Replay, l *ledger,
 			r.broken("%s: writing after it: %v", where, err)
 		}
 	})
-	// Other cuts may have caused it.
-	if err != nil || r.wrongs() > before {
+	// The files are kept if anything was found meanwhile. Cuts of other workloads may have found it, as they count in
+	// the same rig.
+	if err != nil || r.violations() > before {
 		return true, err
 	}
 

@@ -70,8 +70,12 @@ func (r *rig) find(format string, args ...any) {
 	}
 }
 
-// wrongs counts what was lost or broken until now.
-func (r *rig) wrongs() int { r.mu.Lock(); defer r.mu.Unlock(); return r.lostWrites + r.brokenPromises }
+// violations counts what was lost or broken until now.
+func (r *rig) violations() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.lostWrites + r.brokenPromises
+}
 
 // note keeps a figure for the reader.
 func (r *rig) note(format string, args ...any) {
