@@ -18,12 +18,13 @@ type Backup struct {
 	CreatedAt time.Time `json:"created_at,omitzero"`
 	Bytes     int64     `json:"bytes"`
 	Problem   string    `json:"problem,omitempty"`
-	Restore   string    `json:"restore"` // the command that puts it in the memory's place
+	Restore   string    `json:"restore"` // the command that replaces the memory by this backup
 }
 
-func (s *server) backups(make bool) echo.HandlerFunc {
+// backups lists the backups. With another it makes one more first.
+func (s *server) backups(another bool) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		all, err := s.opts.Backups(c.Request().Context(), make)
+		all, err := s.opts.Backups(c.Request().Context(), another)
 		return answer(c, all, err)
 	}
 }
