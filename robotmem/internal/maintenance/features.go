@@ -14,7 +14,8 @@ import (
 const (
 	// FeatureBatch is the number of perceptions whose features are stored in one commit.
 	FeatureBatch = 16
-	// featurePage is the number that are looked up at once, because each look-up visits all perceptions.
+	// featurePage is the number of perceptions without features that one look-up returns. It is large, because each
+	// look-up visits all perceptions.
 	featurePage = 4096
 	// featurePause is how long RunFeatures waits after an error.
 	featurePause = time.Minute
@@ -31,7 +32,8 @@ func (mt *Maintainer) RunFeatures(ctx context.Context) {
 		if err == nil && n > 0 {
 			return 0
 		}
-		// Before the next step the features of any perception may be dropped, so the search starts from the beginning.
+		// The next step may be much later. By then the features of any perception may have been dropped, so it searches
+		// from the beginning.
 		after = 0
 		if err == nil {
 			mt.Behind.Store(false)
@@ -45,8 +47,9 @@ func (mt *Maintainer) RunFeatures(ctx context.Context) {
 	})
 }
 
-// FillFeatures extracts the features of a page of perceptions above an id, which it sets to the
-// last, and returns how many. Once p is on it leaves the rest of the page for the next call.
+// FillFeatures extracts the features of a page of perceptions whose ids are above *after, and returns the size of
+// the page. It sets *after to the last perception that it has done. When p is on, it leaves the rest of the page
+// for the next call.
 func (mt *Maintainer) FillFeatures(ctx context.Context, after *int64, p *Pause) (int, error) {
 	var ids []int64
 	err := mt.Store.Read(ctx, func(c *store.Conn) (err error) {
@@ -70,7 +73,7 @@ func (mt *Maintainer) FillFeatures(ctx context.Context, after *int64, p *Pause) 
 	return len(ids), nil
 }
 
-// fillBatch extracts a batch and stores it in one commit.
+// fillBatch extracts the features of these perceptions and stores them in one commit.
 func (mt *Maintainer) fillBatch(ctx context.Context, ids []int64) error {
 	found := make([]*record.Features, len(ids))
 	err := mt.Store.Read(ctx, func(c *store.Conn) error {
@@ -113,8 +116,8 @@ func (mt *Maintainer) NotifyFeatures() {
 	Wake(mt.WakeFeatures)
 }
 
-// NoticeDropped notifies RunFeatures if another process has changed existing features:
-// a repair drops all, and may have ended before it extracted them again.
+// NoticeDropped notifies RunFeatures if another process has changed existing features. A repair drops
+// all of them, and its process may have ended before it extracted them again.
 func (mt *Maintainer) NoticeDropped(c *store.Conn) error {
 	epoch, _, err := c.FeatureEpoch()
 	if err == nil && mt.featuresSeen.Swap(epoch) != epoch {
