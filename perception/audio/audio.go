@@ -50,8 +50,8 @@ func (f File) open() (*wavFile, error) {
 	return w, err
 }
 
-// window returns n samples from start on, mixed to one channel, full scale is 1. A window that
-// reaches beyond the recording is moved into it.
+// window returns n samples from start on, mixed to one channel, with full scale as 1. A window that
+// reaches beyond an end of the recording is moved until it lies within it.
 func (w *wavFile) window(start int64, n int) []float32 {
 	start = max(min(start, w.length-int64(n)), 0)
 	samples := make([]float32, 0, n)
@@ -83,7 +83,7 @@ func (f File) Summary() string {
 		return ""
 	}
 
-	// The length of the samples that are here says nothing about the recording, so the header's claim is used.
+	// The first bytes hold only some of the samples, so the length is the one that the header claims.
 	if f.IsHead() {
 		w.length = w.claimed
 		return w.String()
@@ -93,17 +93,17 @@ func (f File) Summary() string {
 		return w.String() + ", not read: " + w.errEmpty().Error()
 	}
 	if w.cut != "" {
-		return w.String() + w.cut + w.words()
+		return w.String() + w.cut + w.loudness()
 	}
 	if w.claimed > w.length {
-		return w.String() + ", truncated: its header claims " + w.time(w.claimed) + w.words()
+		return w.String() + ", truncated: its header claims " + w.duration(w.claimed) + w.loudness()
 	}
 
-	return w.String() + w.words()
+	return w.String() + w.loudness()
 }
 
-// words returns the peak and the mean power over all channels.
-func (w *wavFile) words() string {
+// loudness returns ", peak -3.1 dBFS at 1.20 s, rms -20.0 dBFS", over all channels.
+func (w *wavFile) loudness() string {
 	var (
 		peak, energy float64
 		at, count    int64
@@ -124,16 +124,17 @@ func (w *wavFile) words() string {
 
 	rms := math.Sqrt(energy / float64(count*int64(w.channels)))
 
-	return ", peak " + decibels(peak) + " at " + w.time(at) + ", rms " + decibels(rms)
+	return ", peak " + decibels(peak) + " at " + w.duration(at) + ", rms " + decibels(rms)
 }
 
 func decibels(v float64) string {
-	db := math.Round(200*math.Log10(v))/10 + 0 // not "-0.0"
+	// A level just below full scale rounds to -0, and 0 is added so that it is not printed as "-0.0".
+	db := math.Round(200*math.Log10(v))/10 + 0
 	return strconv.FormatFloat(db, 'f', 1, 64) + " dBFS"
 }
 
-// time returns the duration of so many samples: 250 ms, 2.5 s.
-func (w *wavFile) time(samples int64) string {
+// duration returns how long this many samples last: 250 ms, 2.5 s.
+func (w *wavFile) duration(samples int64) string {
 	t := float64(samples) / float64(w.rate)
 	if t == 0 || t >= 1 {
 		return strconv.FormatFloat(t, 'f', 1, 64) + " s"
@@ -145,7 +146,7 @@ func (w *wavFile) time(samples int64) string {
 func (w *wavFile) String() string {
 	s := "audio/" + w.kind
 	if w.length > 0 {
-		s += ", " + w.time(w.length)
+		s += ", " + w.duration(w.length)
 	}
 
 	rate := ", " + strconv.Itoa(w.rate) + " Hz"
@@ -201,8 +202,8 @@ func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
 const (
 	spectrogramRows       = 96 // mel bands
 	maxSpectrogramColumns = 1024
-	// quietest is drawn black, in decibels below the loudest.
-	quietest = 70.0
+	// spectrogramRange is how many decibels below the loudest cell a cell is drawn black.
+	spectrogramRange = 70.0
 )
 
 // Preview draws the spectrogram over time and pitch, bright where the sound is
@@ -228,14 +229,19 @@ func (w *wavFile) spectrogram(columns int) image.Image {
 	power := make([]float64, columns*spectrogramRows)
 	for x := range columns {
 		middle := (2*int64(x) + 1) * w.length / int64(2*columns)
-		spec.add(w.window(middle-int64(spec.size()/2), spec.size()), power[x*spectrogramRows:(x+1)*spectrogramRows])
+		column := power[x*spectrogramRows:][:spectrogramRows]
+		spec.add(w.window(middle-int64(spec.size()/2), spec.size()), column)
 	}
 	loudest := max(slices.Max(power), math.SmallestNonzeroFloat64)
 	img := image.NewGray(image.Rect(0, 0, columns, spectrogramRows))
 
 	for i, p := range power {
-		level := 1 + 10*math.Log10(max(p/loudest, 1e-12))/quietest
-		img.SetGray(i/spectrogramRows, spectrogramRows-1-i%spectrogramRows, color.Gray{uint8(255 * max(level, 0))})
+		x, band := i/spectrogramRows, i%spectrogramRows
+		// The bound keeps the logarithm of silence finite.
+		belowLoudest := 10 * math.Log10(max(p/loudest, 1e-12))
+		level := 1 + belowLoudest/spectrogramRange
+		// The lowest band is the bottom row.
+		img.SetGray(x, spectrogramRows-1-band, color.Gray{uint8(255 * max(level, 0))})
 	}
 
 	return img

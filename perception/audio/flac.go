@@ -21,13 +21,15 @@ const maxUnpacked = 16 << 20
 // openFLAC unpacks a FLAC file to samples as a WAV file has them. Of the first bytes of a file only the
 // stream information is read, which is always the first block.
 func openFLAC(data []byte, isHead bool) (*wavFile, error) {
-	// The stream information follows the magic and the header of its block.
-	const info = 8
-	if len(data) < info+34 || data[4]&0x7f != 0 {
+	// The stream information follows the magic and the header of its block. The first byte of the header has the type
+	// of the block, 0, below the bit of the last block.
+	const info, infoBytes = 8, 34
+	if len(data) < info+infoBytes || data[4]&0x7f != 0 {
 		return nil, errors.New("the FLAC file does not begin with its stream information")
 	}
 
-	// From byte 10 on: 20 bits rate, 3 channels-1, 5 bits-1, 36 samples.
+	// The 64 bits from byte 10 on are 20 of the rate, 3 of the channels less 1, 5 of the sample size less 1, and 36 of
+	// the number of samples.
 	packed := binary.BigEndian.Uint64(data[info+10:])
 	w := &wavFile{
 		kind: "flac", code: codePCM, rate: int(packed >> 44), channels: int(packed>>41&7) + 1, bits: int(packed>>36&31) + 1,
@@ -43,6 +45,7 @@ func openFLAC(data []byte, isHead bool) (*wavFile, error) {
 		return w, nil
 	}
 
+	// This checks the metadata only. unpack reads the frames itself, so that it can bound them.
 	if _, err := flac.New(bytes.NewReader(data)); err != nil {
 		return nil, fmt.Errorf("the header of the FLAC file: %w", err)
 	}
@@ -56,7 +59,7 @@ func openFLAC(data []byte, isHead bool) (*wavFile, error) {
 	case w.length == 0:
 		return nil, fmt.Errorf("the flac recording has no whole frame: %w", err)
 	case errors.Is(err, errMoreSound):
-		w.cut = ", only its first " + w.time(w.length) + " are read"
+		w.cut = ", only its first " + w.duration(w.length) + " are read"
 	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
 		w.cut = ", damaged"
 	}
@@ -65,7 +68,7 @@ func openFLAC(data []byte, isHead bool) (*wavFile, error) {
 		w.cut = ", truncated"
 	}
 	if w.claimed > w.length {
-		w.cut += ": its header claims " + w.time(w.claimed)
+		w.cut += ": its header claims " + w.duration(w.claimed)
 	}
 
 	return w, nil
@@ -89,7 +92,7 @@ func (w *wavFile) unpack(r io.Reader) (err error) {
 		if err != nil {
 			return err
 		}
-		// Checked on the head of the frame, before its samples are decoded.
+		// The head of the frame gives its size, so a frame too many is refused before its samples are decoded.
 		if len(w.body)/w.size+int(f.BlockSize)*w.channels > maxUnpacked {
 			return errMoreSound
 		}
@@ -114,8 +117,8 @@ func (w *wavFile) unpack(r io.Reader) (err error) {
 	}
 }
 
-// metadataEnd returns where the first frame begins: after blocks of a type (its
-// highest bit is set in the last), a length of 24 bits and so many bytes.
+// metadataEnd returns where the first frame begins, which is after the blocks of metadata. A block is a
+// byte with its type, whose highest bit is set in the last block, a length of 24 bits, and that many bytes.
 func metadataEnd(data []byte) int {
 	at := len(flacMagic)
 	for last := false; !last && at+4 <= len(data); {
