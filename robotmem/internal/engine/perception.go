@@ -66,7 +66,7 @@ func (n *Engine) keepPerception(ctx context.Context, r *robotmem.SavePerceptionR
 	rec.PerceptionType = cmp.Or(rec.PerceptionType, "visual") // nothing but a description
 
 	// A repeated call must bring the same bytes, otherwise it is another call of the same id.
-	rec.Call = rec.Call.With(rec.SHA256)
+	rec.Call = rec.Call.WithPayload(rec.SHA256)
 	res, answered := &robotmem.SavePerceptionResponse{}, false
 	err = n.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
 		if answered, err = tx.Answered(rec.Call, res); err != nil || answered {

@@ -3,6 +3,7 @@ package record
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"slices"
 )
 
 // Call identifies a call that stores a memory. If a call is repeated with the same ID, its first answer is returned.
@@ -25,10 +26,13 @@ func CallOf(op, id string, request any) (Call, error) {
 	return Call{ID: id, Digest: digest[:]}, nil
 }
 
-// With returns the call with a digest that includes the SHA-256 of its payload, in hexadecimal.
-func (c Call) With(payload string) Call {
-	if c.ID != "" && payload != "" {
-		digest := sha256.Sum256(append(c.Digest[:len(c.Digest):len(c.Digest)], payload...))
+// WithPayload returns the call with a digest that includes the SHA-256 of its payload, which is given in
+// hexadecimal.
+func (c Call) WithPayload(payloadSum string) Call {
+	if c.ID != "" && payloadSum != "" {
+		// Without a spare capacity append copies, so the digest of the other call keeps its bytes.
+		before := slices.Clip(c.Digest)
+		digest := sha256.Sum256(append(before, payloadSum...))
 		c.Digest = digest[:]
 	}
 	return c

@@ -16,7 +16,8 @@ const (
 // CleanName makes an untrusted text safe to display: it returns at most limit characters on one
 // line, without invisible characters and marks that change the writing direction.
 func CleanName(s string, limit int) string {
-	// Cutting the text first bounds the work. A character has at most four bytes.
+	// Cutting the text first bounds the work. A character has at most four bytes, so at least as many characters can be
+	// left out as are returned.
 	if len(s) > 8*limit {
 		s = s[:8*limit]
 	}
@@ -35,7 +36,7 @@ func CleanName(s string, limit int) string {
 	return string(runes[:min(limit, len(runes))])
 }
 
-// TaskPaths may hold the name of a task.
+// TaskPaths are the paths of a context that may hold the name of its task.
 var TaskPaths = []string{"task.name", "task", "task.type", "task.goal"}
 
 // TaskOf returns the name of the task in a context, "" without one.

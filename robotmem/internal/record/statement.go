@@ -38,7 +38,8 @@ func StatementOf(s string) consolidate.Statement {
 			continue
 		}
 		st.Negated = st.Negated || failing[t]
-		// Terms are all stems. Words leave out units, numbers and negations, in which contradicting statements differ.
+		// Terms get every stem. Words get those in which contradicting statements agree, which leaves out units, numbers
+		// and negations.
 		stem := text.Stem(t)
 		st.Terms = append(st.Terms, stem)
 		if !slices.Contains(units, t) && !strings.ContainsAny(t, "0123456789") && text.Negations(t) == 0 {
@@ -57,12 +58,13 @@ func StatementOf(s string) consolidate.Statement {
 
 // Signature is the key of a fact for the search of duplicates and contradictions.
 type Signature struct {
-	Seq, MemoryID int64
-	Sequence      int64 // hash of the content sequence
-	Terms         int64 // how many
-	Numbers       int64 // hash of all quantities and of the negation
-	Skeleton      int64 // hash of the parameter names, or of the words if there are none
-	Sketch        consolidate.Sketch
+	Seq      int64 // orders the signatures of a group: a later one has a larger number
+	MemoryID int64
+	Sequence int64 // hash of the content sequence
+	Terms    int64 // how many
+	Numbers  int64 // hash of all quantities and of the negation
+	Skeleton int64 // hash of the parameter names, or of the words if there are none
+	Sketch   consolidate.Sketch
 }
 
 // SignatureOf returns the signature of a statement, without Seq and MemoryID.
@@ -75,11 +77,12 @@ func SignatureOf(st consolidate.Statement) Signature {
 		}
 	}
 
+	// A quantity has three fields, so this cannot be one.
 	if st.Negated {
 		numbers = append(numbers, "-")
 	}
 
-	// Statements with named quantities contradict each other if the names are equal, whatever the other words are.
+	// Statements with the same named quantities can contradict each other, whatever their other words are.
 	skeleton := Distinct(names)
 	if len(skeleton) == 0 {
 		skeleton = st.Words
