@@ -8,15 +8,16 @@ import (
 )
 
 const (
-	// matchShare is the share of the best score of words from which a memory counts as a match. Words are
-	// joined by OR, so that most memories share some word with a long question.
+	// matchShare is the least score of a match, as a share of the best score. Words are joined by OR, so that most
+	// memories share some word with a long question.
 	matchShare = 0.5
 	// maxCounted limits the memories whose outcomes are counted without a query.
 	maxCounted = 100_000
 )
 
-// matching counts all memories that match, not only those of the answer. It counts for a question how often
-// something happened, and for one without words, which the filters answer.
+// matching counts all memories that match, not only those of the answer, and their outcomes. It does so for two
+// kinds of questions: those that ask how often something happened, and those without words, for which all
+// memories match that the filters admit.
 func (r *run) matching(ctx context.Context, res *robotmem.RecallResponse) {
 	var ids []int64
 
