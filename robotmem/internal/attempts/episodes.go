@@ -31,11 +31,11 @@ type Episode struct {
 	Memory  int64          // the memory that stands for it: one that states the parameters, else its last
 	Outcome string         // of the episode
 	Members []int64        // all memories of the episode: together they say what was attempted
-	Params  map[string]any // by path, if the context of the session states them and not the memory; else nil
+	Params  map[string]any // by path, if the context of the session states them and no memory does; else nil
 }
 
-// OfEpisodes returns the episodes that count as one attempt, by the memory that stands for each.
-// That is one of the rows, whose own outcome is unknown.
+// OfEpisodes returns the episodes that count as one attempt, by the memory that stands for each. Every such
+// memory is one of the rows and has no outcome of its own.
 func OfEpisodes(x *index.Index, c *store.Conn, rows []store.TimedID) (map[int64]Episode, error) {
 	ends, err := x.Columns.EpisodeOutcomes(c)
 	if err != nil || len(ends) == 0 {
@@ -98,16 +98,20 @@ func OfEpisodes(x *index.Index, c *store.Conn, rows []store.TimedID) (map[int64]
 		start := paramsOf(started[session])
 		attempt := Episode{Outcome: ends[session], Members: e.Members}
 
+		hasOutcome := func(id int64) bool { return e.Stated[id] }
+
 		switch {
-		case settings == 1 && slices.ContainsFunc(stating, func(id int64) bool { return e.Stated[id] }):
-			// A memory with these parameters has an outcome of its own: it is the attempt.
+		case settings == 1 && slices.ContainsFunc(stating, hasOutcome):
+			// A memory with these parameters has an outcome of its own and is the attempt, so the episode is no second
+			// one.
 		case settings == 1:
 			attempt.Memory = firstAdmitted(stating, admitted)
 		case settings == 0 && len(start) > 0:
 			// A memory with an outcome of its own is an attempt already, so another one stands for the episode.
-			last := slices.DeleteFunc(slices.Clone(e.Members), func(id int64) bool { return e.Stated[id] })
-			slices.Reverse(last)
-			attempt.Memory, attempt.Params = firstAdmitted(last, admitted), start
+			newestFirst := slices.DeleteFunc(slices.Clone(e.Members), hasOutcome)
+			slices.Reverse(newestFirst)
+			attempt.Memory = firstAdmitted(newestFirst, admitted)
+			attempt.Params = start
 		}
 		if attempt.Memory != 0 {
 			out[attempt.Memory] = attempt
@@ -117,8 +121,8 @@ func OfEpisodes(x *index.Index, c *store.Conn, rows []store.TimedID) (map[int64]
 	return out, nil
 }
 
-// settingsOf counts the different settings of parameters among memories, and returns those that state
-// the first of them.
+// settingsOf counts the different settings of parameters that the memories state, and returns the memories that
+// state the first of these settings.
 func settingsOf(members []int64, columns []index.Values, at map[int64]int) (stating []int64, settings int) {
 	seen := map[string]bool{}
 
@@ -168,8 +172,9 @@ func paramsOf(context robotmem.Object) map[string]any {
 	return out
 }
 
-// overlay gives the attempts whose parameters the session states their values in the columns, and adds
-// columns that no memory has. named is the number of parameters, which come first; it returns the new one.
+// overlay writes the parameters that only the context of a session states into the columns, and adds the columns
+// that no memory has. named is the number of columns with parameters, which come first. overlay returns its new
+// value.
 func overlay(columns []index.Values, named int, attempts map[int64]Episode, ids []int64) ([]index.Values, int) {
 	for i, id := range ids {
 		params := attempts[id].Params
