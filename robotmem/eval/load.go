@@ -49,14 +49,14 @@ func Load(dir string) (*Set, error) {
 
 	first := true
 	err = readLines(files, qrels, func(line []byte) error {
-		header := first
-		first = false
-		if err := s.judge(string(line)); !header {
-			return err
+		err := s.judge(string(line))
+		// The first line may be a header, which cannot be read as a judgement.
+		if first {
+			err = nil
 		}
+		first = false
 
-		// The first line may be a header, which holds no number.
-		return nil
+		return err
 	})
 
 	return s, err
@@ -85,7 +85,7 @@ func readItems(files fs.FS, path string) (all []Item, err error) {
 	err = readLines(files, path, func(line []byte) error {
 		var item Item
 		dec := json.NewDecoder(bytes.NewReader(line))
-		// So that meta reads as it is written.
+		// Numbers in meta keep their spelling.
 		dec.UseNumber()
 		if err := dec.Decode(&item); err != nil {
 			return err
@@ -133,8 +133,8 @@ func readLines(files fs.FS, path string, f func([]byte) error) error {
 	return nil
 }
 
-// conv returns the collection that meta names, "" for none.
-func conv(meta map[string]any) string {
+// collectionIn returns the collection that meta names as its "conv", the conversation; "" if it names none.
+func collectionIn(meta map[string]any) string {
 	v, ok := meta["conv"]
 	if !ok || v == nil {
 		return ""

@@ -157,11 +157,11 @@ func (r *runner) collection(conv string) string {
 // session returns the episode of the key session of a document, "" without one.
 func (r *runner) session(ctx context.Context, meta map[string]any) (string, error) {
 	name, _ := meta["session"].(string)
-	key := conv(meta) + "\x00" + name
+	key := collectionIn(meta) + "\x00" + name
 	if name == "" || r.sessions[key] != "" {
 		return r.sessions[key], nil
 	}
-	res, err := r.m.StartSession(ctx, &robotmem.StartSessionRequest{Collection: r.collection(conv(meta))})
+	res, err := r.m.StartSession(ctx, &robotmem.StartSessionRequest{Collection: r.collection(collectionIn(meta))})
 	if err != nil {
 		return "", err
 	}
@@ -192,7 +192,7 @@ func (r *runner) learn(ctx context.Context, docs []Item) error {
 
 		req.Items = append(req.Items, robotmem.LearnRequest{
 			Insight:    short,
-			Collection: r.collection(conv(d.Meta)),
+			Collection: r.collection(collectionIn(d.Meta)),
 			SessionID:  session,
 		})
 	}
@@ -227,7 +227,7 @@ func (r *runner) ask(ctx context.Context, m robotmem.Service, q Item, j Judged, 
 	// A benchmark judges neither confidence nor the time words of a query, so both are switched off.
 	res, err := m.Recall(ctx, &robotmem.RecallRequest{
 		Query:         q.Text,
-		Collection:    r.collection(conv(q.Meta)),
+		Collection:    r.collection(collectionIn(q.Meta)),
 		N:             Ten,
 		MinConfidence: new(0.0),
 		ParseTime:     new(false),
