@@ -28,16 +28,16 @@ type Disk struct {
 	log    []op
 	inodes map[string]int // files by their path below root
 	sizes  map[int]int64  // by inode
-	next   int
-	silent bool // nothing is recorded
-	lies   bool
+	last   int            // the inode of the newest file
+	silent bool           // nothing is recorded
+	lies   bool           // syncs are acknowledged but not recorded
 
 	free    int64 // bytes by which files may still grow, or unlimited
 	refused int
 	syncErr error
 	stalled chan struct{} // closed at the end of a stall; nil without one
-	stalls  kind          // write: writes and syncs stall; syncFile: only syncs
-	held    int
+	stalls  kind          // operations of this kind and of later ones stall: from write on, or only syncs
+	held    int           // operations that a stall has blocked
 }
 
 var _ disk.Disk = (*Disk)(nil)
@@ -92,7 +92,7 @@ func (d *Disk) Log() *Log {
 	return &Log{ops: d.log[:len(d.log):len(d.log)]}
 }
 
-// Lie makes the disk acknowledge syncs without making them, or ends that.
+// Lie makes the disk acknowledge syncs that protect nothing, or ends that.
 func (d *Disk) Lie(lies bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -167,6 +167,7 @@ func (d *Disk) FailSyncs(err error) {
 func (d *Disk) wait(what kind) {
 	d.mu.Lock()
 	stalled := d.stalled
+	// The kinds are in the order write, truncate, sync.
 	if what < d.stalls {
 		stalled = nil
 	}
@@ -194,9 +195,11 @@ func (d *Disk) record(o op) {
 }
 
 func (d *Disk) append(o op) {
-	if !d.silent && !(d.lies && (o.kind == syncFile || o.kind == syncFolder)) {
-		d.log = append(d.log, o)
+	isSync := o.kind == syncFile || o.kind == syncFolder
+	if d.silent || d.lies && isSync {
+		return
 	}
+	d.log = append(d.log, o)
 }
 
 // below returns a path relative to the disk's folder, and false outside it.
@@ -214,14 +217,14 @@ func (d *Disk) created(rel string) int {
 	if inode, ok := d.inodes[rel]; ok {
 		return inode
 	}
-	d.next++
-	d.inodes[rel] = d.next
+	d.last++
+	d.inodes[rel] = d.last
 	if info, err := os.Lstat(filepath.Join(d.root, rel)); err == nil {
-		d.sizes[d.next] = info.Size()
+		d.sizes[d.last] = info.Size()
 	}
-	d.append(op{kind: create, inode: d.next, path: rel})
+	d.append(op{kind: create, inode: d.last, path: rel})
 
-	return d.next
+	return d.last
 }
 
 func (d *Disk) MkdirAll(path string, mode fs.FileMode) error {
@@ -234,7 +237,7 @@ func (d *Disk) MkdirAll(path string, mode fs.FileMode) error {
 	}
 	err := os.Mkdir(path, mode)
 	if errors.Is(err, fs.ErrExist) {
-		// Fails if it is a file.
+		// This fails if the path is a file.
 		return os.MkdirAll(path, mode)
 	}
 	if err == nil {
@@ -249,7 +252,7 @@ func (d *Disk) Create(path string, mode fs.FileMode) (payload.File, error) {
 	if !ok {
 		return nil, fmt.Errorf("faultdisk: %s is outside the disk", path)
 	}
-	if _, err := os.Lstat(path); err != nil && d.isFull() {
+	if _, err := os.Lstat(path); err != nil && d.refuseIfFull() {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOSPC}
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
@@ -260,14 +263,16 @@ func (d *Disk) Create(path string, mode fs.FileMode) (payload.File, error) {
 	return &stream{File: f, node: node{disk: d, inode: d.created(rel)}}, nil
 }
 
-// isFull counts a refusal if nothing is free.
-func (d *Disk) isFull() bool {
+// refuseIfFull reports whether nothing is free, and counts a refusal if so.
+func (d *Disk) refuseIfFull() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.free == 0 {
+	isFull := d.free == 0
+	if isFull {
 		d.refused++
 	}
-	return d.free == 0
+
+	return isFull
 }
 
 func (d *Disk) Rename(from, to string) error {
@@ -322,28 +327,31 @@ func (d *Disk) removed(path string) {
 	defer d.mu.Unlock()
 	inode, ok := d.inodes[rel]
 	if !ok {
-		// A folder, or the index of the log.
+		// The disk gives no inode to a folder or to the index of SQLite's log.
 		return
 	}
 	d.forget(rel)
 	d.append(op{kind: remove, inode: inode, path: rel})
 }
 
-// forget removes a name, and frees the file's bytes if it was the last one.
+// forget removes a name, and frees the bytes of the file if it has no other name.
 func (d *Disk) forget(rel string) {
-	inode, ok := d.inodes[rel]
+	inode, known := d.inodes[rel]
+	if !known {
+		return
+	}
 	delete(d.inodes, rel)
 
 	for _, other := range d.inodes {
-		ok = ok && other != inode
+		if other == inode {
+			return
+		}
 	}
-	if ok {
-		d.give(d.sizes[inode])
-		delete(d.sizes, inode)
-	}
+	d.give(d.sizes[inode])
+	delete(d.sizes, inode)
 }
 
-// give returns space to a disk with a limit.
+// give returns n bytes to a disk with a limit, or takes -n.
 func (d *Disk) give(n int64) {
 	if d.free != unlimited {
 		d.free += n
@@ -373,7 +381,7 @@ func (n node) wrote(off int64, data []byte) {
 	}
 }
 
-// grow takes the space for a file that will reach this size.
+// grow takes the space that the file needs to reach this size. It fails if the space is not free.
 func (n node) grow(size int64) error {
 	d := n.disk
 	d.wait(write)
