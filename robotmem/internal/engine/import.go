@@ -18,10 +18,10 @@ import (
 
 // Sync compares the records that another memory sends again and again.
 type Sync interface {
-	// Decide decides what becomes of a record; v is the decision by time, and known nil if the node
-	// does not have the memory.
+	// Decide decides what becomes of a record. v is the decision by the times of the last change. known is the state
+	// of the memory on the node, nil if the node does not have it.
 	Decide(tx *store.Tx, a *store.ImportRecord, known *store.Archived, v store.Decision) (store.Decision, error)
-	// Stored is called for each record that was decided, with its id or 0.
+	// Stored is called for each record that was decided, with the id of its memory, 0 if the node has none.
 	Stored(tx *store.Tx, a *store.ImportRecord, id int64, v store.Decision) error
 }
 
@@ -37,12 +37,12 @@ func (n *Engine) Import(ctx context.Context, src archive.Source, o archive.Impor
 }
 
 // Receive is Import of what another memory sends again and again. sync decides instead of the times of the
-// last change. It is not logged, and cannot be a dry run.
+// last change. A Receive is not logged, and cannot be a dry run.
 func (n *Engine) Receive(ctx context.Context, src archive.Source, o archive.ImportOptions, sync Sync) (*archive.ImportReport, error) {
 	return n.receive(ctx, src, o, sync)
 }
 
-// receive imports, with sync nil for an archive.
+// receive imports an archive if sync is nil, else what another memory sends.
 func (n *Engine) receive(ctx context.Context, src archive.Source, o archive.ImportOptions, sync Sync) (*archive.ImportReport, error) {
 	ctx = n.Store.As(ctx, robotmem.ToolImport)
 	in := &importing{node: n, o: o, sync: sync, report: &archive.ImportReport{}}
@@ -62,14 +62,14 @@ func (n *Engine) receive(ctx context.Context, src archive.Source, o archive.Impo
 
 // audit logs what an import has stored, also for an interrupted one. An import that
 // stored nothing is not logged.
-func (in *importing) audit(ctx context.Context, short bool) error {
+func (in *importing) audit(ctx context.Context, interrupted bool) error {
 	r := in.report
 	if r.Memories.Created+r.Memories.Updated+r.Sessions.Created+r.Sessions.Updated+r.Payloads.Stored == 0 {
 		return nil
 	}
 	reason := fmt.Sprintf("memories: %d new, %d brought up to date; episodes: %d new, %d brought up to date; payloads: %d",
 		r.Memories.Created, r.Memories.Updated, r.Sessions.Created, r.Sessions.Updated, r.Payloads.Stored)
-	if short {
+	if interrupted {
 		reason += "; it did not come to its end"
 	}
 	// A canceled import keeps what it has stored, so the entry is written despite the cancellation.
@@ -78,9 +78,17 @@ func (in *importing) audit(ctx context.Context, short bool) error {
 	})
 }
 
-// sourceError wraps an error of a source that has no kind.
+// sourceKinds are the kinds of the errors of package archive, which have none of their own.
+var sourceKinds = map[error]robotmem.Kind{
+	archive.ErrDamaged: robotmem.Corrupt,
+	archive.ErrFormat:  robotmem.Invalid,
+	archive.ErrLimit:   robotmem.TooLarge,
+	archive.ErrNewer:   robotmem.Conflict,
+}
+
+// sourceError gives an error of a source its kind. It returns any other error as it is.
 func sourceError(err error) error {
-	for class, kind := range map[error]robotmem.Kind{archive.ErrDamaged: robotmem.Corrupt, archive.ErrFormat: robotmem.Invalid, archive.ErrLimit: robotmem.TooLarge, archive.ErrNewer: robotmem.Conflict} {
+	for class, kind := range sourceKinds {
 		if errors.Is(err, class) {
 			return &robotmem.Error{Kind: kind, Field: "file", Err: err}
 		}
@@ -99,12 +107,15 @@ type importing struct {
 
 // importPart is a group of memories that are stored in one transaction, with their payloads.
 type importPart struct {
-	records  []*store.ImportRecord
-	named    map[string]*store.ImportRecord // by SHA-256 of a payload that is wanted
-	payloads map[string]*payload.Written
-	known    map[string]bool
-	missing  map[string]bool    // SHA-256 of payloads that neither the node nor the source has
-	unnamed  []*payload.Written // written, but of no stored memory
+	records []*store.ImportRecord
+
+	// The payloads of the part, by their SHA-256.
+	wanted   map[string]*store.ImportRecord // those that the node needs, with a record that names each
+	payloads map[string]*payload.Written    // those that the source had and that were written
+	known    map[string]bool                // those that the node has already
+	missing  map[string]bool                // those that neither the node nor the source has
+
+	unnamed []*payload.Written // written, but of no stored memory
 }
 
 func (in *importing) run(ctx context.Context, src archive.Source) (err error) {
@@ -152,12 +163,15 @@ func (in *importing) run(ctx context.Context, src archive.Source) (err error) {
 
 // refuse counts a record that cannot be stored, or returns the error that ends the import.
 func (in *importing) refuse(where string, count *archive.ImportCount, err error) error {
-	told := (*robotmem.Error)(nil)
-	if !errors.As(err, &told) {
+	refusal := (*robotmem.Error)(nil)
+	if !errors.As(err, &refusal) {
 		return err
 	}
 	if in.o.Refused == nil {
-		return &robotmem.Error{Kind: told.Kind, Field: "file", Err: fmt.Errorf("%s: %s: %w; nothing of this part was stored", where, told.Field, told.Err)}
+		return &robotmem.Error{
+			Kind: refusal.Kind, Field: "file",
+			Err: fmt.Errorf("%s: %s: %w; nothing of this part was stored", where, refusal.Field, refusal.Err),
+		}
 	}
 	count.Refused++
 	in.o.Refused(where, err)
@@ -192,7 +206,12 @@ func (in *importing) begin(ctx context.Context, memories []archive.Memory) error
 		}
 		found[i], errs[i] = in.node.checkRecord(m)
 	})
-	p := &importPart{named: map[string]*store.ImportRecord{}, payloads: map[string]*payload.Written{}, known: map[string]bool{}, missing: map[string]bool{}}
+	p := &importPart{
+		wanted:   map[string]*store.ImportRecord{},
+		payloads: map[string]*payload.Written{},
+		known:    map[string]bool{},
+		missing:  map[string]bool{},
+	}
 	uids := map[string]bool{}
 
 	// A record that is refused must not take its uid: another record of the part may have the same one and be valid.
@@ -217,11 +236,11 @@ func (in *importing) begin(ctx context.Context, memories []archive.Memory) error
 }
 
 // want determines for the payloads of a part which the node has and which it needs. An evicted
-// payload is needed only with a newer state of its memory, the payload of a purged memory never.
+// payload is needed only with a newer state of its memory. The payload of a purged memory is never needed.
 func (in *importing) want(c *store.Conn) error {
 	p := in.part
 	for _, a := range p.records {
-		if a.Payload == nil || p.known[a.Payload.SHA256] || p.named[a.Payload.SHA256] != nil {
+		if a.Payload == nil || p.known[a.Payload.SHA256] || p.wanted[a.Payload.SHA256] != nil {
 			continue
 		}
 		stored, err := c.Payload(a.Payload.SHA256)
@@ -237,7 +256,7 @@ func (in *importing) want(c *store.Conn) error {
 			return err
 		}
 		if wanted {
-			p.named[a.Payload.SHA256] = a
+			p.wanted[a.Payload.SHA256] = a
 		}
 	}
 
@@ -257,9 +276,9 @@ func (in *importing) flush(ctx context.Context) error {
 	in.part = nil
 	in.node.dropUnused(ctx, p.unnamed...)
 
-	// The entries that remain in named were wanted and did not come.
+	// The payloads that came are taken out of wanted, so those that did not come remain.
 	for sum, w := range p.payloads {
-		delete(p.named, sum)
+		delete(p.wanted, sum)
 		if slices.Contains(p.unnamed, w) {
 			continue
 		}
@@ -268,7 +287,7 @@ func (in *importing) flush(ctx context.Context) error {
 	}
 
 	in.report.Payloads.Known += int64(len(p.known))
-	for sum, a := range p.named {
+	for sum, a := range p.wanted {
 		if !a.Payload.Lost {
 			p.missing[sum] = true
 		}
@@ -276,7 +295,7 @@ func (in *importing) flush(ctx context.Context) error {
 
 	in.report.Payloads.Missing += int64(len(p.missing))
 
-	// The callback runs after the commit: storePart may run twice.
+	// The callback runs after the commit and not in storePart, which may run twice.
 	for _, a := range p.records {
 		if in.o.Missing != nil && a.Payload != nil && p.missing[a.Payload.SHA256] {
 			in.o.Missing(a.UID, a.Payload.SHA256)
@@ -288,7 +307,7 @@ func (in *importing) flush(ctx context.Context) error {
 	return nil
 }
 
-// apply runs f in a transaction, and in a dry run in a snapshot, with a nil tx. f counts in a copy of
+// apply runs f in a transaction. In a dry run it runs f in a snapshot, with a nil tx. f counts in a copy of
 // the report, because it may run twice.
 func (in *importing) apply(ctx context.Context, f func(c *store.Conn, tx *store.Tx, r *archive.ImportReport) error) (err error) {
 	var r archive.ImportReport
@@ -344,7 +363,8 @@ func (in *importing) links(ctx context.Context, links []archive.Link) error {
 		if in.o.Collection != "" && l.Origin != "" {
 			l.Collection = in.o.Collection
 		}
-		if robotmem.Validate("", l) != nil || l.Origin != "" && store.CheckNames(l.Collection) != nil {
+		badCollection := l.Origin != "" && store.CheckNames(l.Collection) != nil
+		if robotmem.Validate("", l) != nil || badCollection {
 			return robotmem.Errorf(robotmem.Invalid, "links", "an origin is out of range")
 		}
 	}
@@ -383,29 +403,31 @@ func (in *importing) storePart(c *store.Conn, tx *store.Tx, r *archive.ImportRep
 		}
 		v.Add(&r.Memories)
 
-		var id int64
+		var id int64 // of the memory if it is written, else 0
 
 		switch {
 		// A dry run writes no rows, so the part alone shows whether a payload would be missing.
 		case tx == nil:
 			written := v == store.ImportCreate || v == store.ImportReplace
-			if written && a.Payload != nil && len(a.Evictions) == 0 && p.payloads[a.Payload.SHA256] == nil && !p.known[a.Payload.SHA256] {
+			needsPayload := written && a.Payload != nil && len(a.Evictions) == 0
+			if needsPayload && p.payloads[a.Payload.SHA256] == nil && !p.known[a.Payload.SHA256] {
 				p.missing[a.Payload.SHA256] = true
 			}
 
 		case v == store.ImportCreate:
 			id, err = tx.WriteImported(0, a)
 		case v == store.ImportReplace:
-			id, err = known.ID, n.replaceImported(tx, a, known)
+			id = known.ID
+			err = n.replaceImported(tx, a, known)
 		case v == store.ImportSame:
 			err = tx.MergeUses(a, known)
 		}
 		if err == nil && in.sync != nil {
-			of := id
+			memoryID := id
 			if known != nil {
-				of = known.ID
+				memoryID = known.ID
 			}
-			err = in.sync.Stored(tx, a, of, v)
+			err = in.sync.Stored(tx, a, memoryID, v)
 		}
 		if err != nil {
 			return err
@@ -425,18 +447,19 @@ func (in *importing) storePart(c *store.Conn, tx *store.Tx, r *archive.ImportRep
 // broughtNewer is the reason of a past state that an import replaced.
 const broughtNewer = "an import brought a newer state"
 
-// replaceImported replaces the state of a known memory by the archive's. The replaced state
-// becomes a past one, unless the archive has it among its past states or it is damaged.
+// replaceImported replaces the state of a known memory by that of the archive. The replaced state
+// becomes a past one, unless it is damaged or the archive has it among its past states.
 func (n *Engine) replaceImported(tx *store.Tx, a *store.ImportRecord, known *store.Archived) error {
-	here, after := slices.Clone(known.Versions), store.TextHash(a.Content)
+	past := slices.Clone(known.Versions)
+	newHash := store.TextHash(a.Content)
 
-	var ch admin.AuditEntry
+	var entry admin.AuditEntry
 	if known.Damaged {
 		if err := tx.UnindexDamaged(known.ID); err != nil {
 			return err
 		}
-		ch = admin.AuditEntry{Action: store.ActionUpdated, MemoryID: known.ID, Collection: a.Collection}
-		ch.Reason, ch.After = "an import replaced a damaged state", after
+		entry = admin.AuditEntry{Action: store.ActionUpdated, MemoryID: known.ID, Collection: a.Collection}
+		entry.Reason, entry.After = "an import replaced a damaged state", newHash
 	} else {
 		stored, err := tx.Memory(known.ID, tx.Now)
 		if err != nil {
@@ -447,18 +470,18 @@ func (n *Engine) replaceImported(tx *store.Tx, a *store.ImportRecord, known *sto
 		if err := tx.Unindex(known.ID); err != nil {
 			return err
 		}
-		here = append(here, archive.Version{
+		past = append(past, archive.Version{
 			Version: known.Version, ValidFrom: known.ValidFrom, ValidTo: a.UpdatedAt, Content: known.Content, Summary: known.Summary,
 			Context: known.Context, Category: known.Category, Confidence: known.Confidence, Status: known.Status,
 			SupersededBy: known.SupersededBy, Change: store.ActionUpdated, Reason: broughtNewer,
 		})
-		ch = store.AuditOf(store.ActionUpdated, stored)
-		ch.Reason, ch.Before, ch.After = broughtNewer, store.TextHash(known.Content), after
+		entry = store.AuditOf(store.ActionUpdated, stored)
+		entry.Reason, entry.Before, entry.After = broughtNewer, store.TextHash(known.Content), newHash
 	}
 
 	// The transaction may run twice, so the record of the archive is not changed.
 	merged := *a.Memory
-	for _, v := range here {
+	for _, v := range past {
 		if !slices.ContainsFunc(merged.Versions, func(w archive.Version) bool { return store.SameState(&v, &w) }) {
 			merged.Versions = append(merged.Versions, v)
 		}
@@ -466,7 +489,7 @@ func (n *Engine) replaceImported(tx *store.Tx, a *store.ImportRecord, known *sto
 
 	slices.SortStableFunc(merged.Versions, func(v, w archive.Version) int { return strings.Compare(v.ValidTo, w.ValidTo) })
 
-	// The number must not fall below one that a caller has seen here. The number in a damaged row proves nothing.
+	// The version must not fall below one that a caller has seen here. The version in a damaged row proves nothing.
 	if !known.Damaged {
 		merged.Version = max(merged.Version, known.Version)
 	}
@@ -475,7 +498,7 @@ func (n *Engine) replaceImported(tx *store.Tx, a *store.ImportRecord, known *sto
 	err := errors.Join(
 		tx.Exec(store.DeleteTags, known.ID),
 		tx.Exec(store.DeleteVersions, known.ID),
-		tx.Unevict(known.ID), tx.Audit(ch))
+		tx.Unevict(known.ID), tx.Audit(entry))
 	if err != nil {
 		return err
 	}

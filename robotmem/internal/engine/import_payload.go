@@ -21,7 +21,7 @@ func (in *importing) payload(ctx context.Context, d *archive.Data) error {
 		return fmt.Errorf("%w: payload %s comes before any memory", archive.ErrFormat, d.SHA256)
 	}
 
-	a := in.part.named[d.SHA256]
+	a := in.part.wanted[d.SHA256]
 	switch {
 	// A payload that no memory wants is skipped, and so is the second of two equal ones.
 	case a == nil || in.part.payloads[d.SHA256] != nil:

@@ -24,7 +24,7 @@ const (
 	maxSessionContext = 64 << 10
 	relatedLength     = 5   // memories of earlier episodes that EndSession names
 	fadedBelow        = 0.3 // confidence below which a memory counts as faded
-	// maxProactive limits the query that EndSession makes itself, in characters.
+	// maxProactive limits, in characters, a query that the engine itself makes of a context.
 	maxProactive = 400
 	// proactiveDiversity avoids five results that say the same.
 	proactiveDiversity = 0.5
@@ -44,12 +44,17 @@ func (n *Engine) StartSession(ctx context.Context, req *robotmem.StartSessionReq
 			res.Status, res.SessionID, res.Collection = "started", cmp.Or(r.SessionID, id.String()), r.Collection
 
 			known, err := tx.Known(r)
-			if err != nil || known == "" {
+			if err != nil {
+				return err
+			}
+			if known == "" {
 				began := tx.Now
 				if r.StartedAt != nil {
 					began = *r.StartedAt
 				}
-				return errors.Join(err, tx.InsertSession(robotmem.Session{SessionID: res.SessionID, Collection: r.Collection, Context: object, ClientType: n.options.ClientType, CreatedAt: began}), tx.InsertSessionOrigin(r.Collection, r.Origin, res.SessionID))
+				s := robotmem.Session{SessionID: res.SessionID, Collection: r.Collection, Context: object, ClientType: n.options.ClientType, CreatedAt: began}
+
+				return errors.Join(tx.InsertSession(s), tx.InsertSessionOrigin(r.Collection, r.Origin, res.SessionID))
 			}
 
 			s, err := tx.OpenSession(known)
@@ -86,10 +91,12 @@ func contextWords(context robotmem.Object) string {
 
 	for _, l := range recall.Leaves("", map[string]any(context)) {
 		_, err := strconv.ParseFloat(l.Value, 64)
+		isNumber := err == nil
+
 		switch {
 		case l.Value == "true":
 			words = append(words, l.Path[strings.LastIndexByte(l.Path, '.')+1:])
-		case l.Value != "false" && !l.Point && err != nil:
+		case l.Value != "false" && !l.Point && !isNumber:
 			words = append(words, l.Value)
 		}
 	}
@@ -166,14 +173,14 @@ func (n *Engine) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSess
 	return s, errors.Join(tx.Audit(entry), tx.FinishSession(r.SessionID, string(summary), r.OutcomeScore, began, ended))
 }
 
-// worth maps the words of memory_scores to a credit.
-var worth = map[string]float64{"helped": 1, "partly": 0.5, "misled": 0}
+// creditOfWord is the credit that a word of memory_scores means.
+var creditOfWord = map[string]float64{"helped": 1, "partly": 0.5, "misled": 0}
 
 func creditOf(r *robotmem.EndSessionRequest) *store.Credit {
 	c := &store.Credit{Score: r.OutcomeScore, Used: record.Distinct(slices.Clone(r.UsedMemoryIDs)), Scores: map[int64]float64{}}
 	for key, word := range r.MemoryScores {
 		id, _ := strconv.ParseInt(key, 10, 64) // validated
-		if score, ok := worth[fmt.Sprint(word)]; ok {
+		if score, ok := creditOfWord[fmt.Sprint(word)]; ok {
 			c.Scores[id] = score
 		} else {
 			c.Unused = append(c.Unused, id)
@@ -183,7 +190,7 @@ func creditOf(r *robotmem.EndSessionRequest) *store.Credit {
 	return c
 }
 
-// mergeRepeated supersedes the facts of a session that another one covers.
+// mergeRepeated supersedes those facts of a session that another fact of it covers.
 func mergeRepeated(tx *store.Tx, s *store.SessionRow, res *robotmem.EndSessionResponse) error {
 	candidates, err := tx.Candidates(s.SessionID, s.Collection)
 	if err != nil {
@@ -254,6 +261,7 @@ func (n *Engine) relatedMemories(ctx context.Context, s *store.SessionRow, res *
 const maxRecalled = 1000
 
 func (n *Engine) Session(ctx context.Context, req *robotmem.SessionRequest) (*robotmem.SessionResponse, error) {
+	// The counts are taken before the snapshot begins, see pending.
 	pending := n.counters.pending()
 
 	return read(ctx, n, "session", req, func(c *store.Conn, r *robotmem.SessionRequest, res *robotmem.SessionResponse) error {
