@@ -21,8 +21,8 @@
 // application/x-pointcloud2; the metadata that they need is listed there. [Sniff] recognises the
 // other formats by their bytes, scans and poses by their text.
 //
-// All but images and other text have samples. The samples of an MCAP segment of poses are a
-// trajectory, those of laser scans a scan, those of other messages a trace.
+// Items of all formats have samples, except images and text that is neither a scan nor poses. The samples of
+// an MCAP segment of poses are a trajectory, those of laser scans a scan, those of other messages a trace.
 //
 // # Memory
 //
@@ -39,7 +39,7 @@
 //     and the names of the channels are not part of the features of a trace.
 //   - A trace with a missing reading has a summary and no features.
 //   - Raw pixels and raw samples have no features without their metadata.
-//   - An image beyond these limits and an animated WebP have a summary and no features.
+//   - An image beyond the limits of memory and an animated WebP have a summary and no features.
 //   - A mirrored path is like its original. Positions of clouds have 32 bits.
 //   - 64-bit integers beyond 2^53 lose their last digits.
 package perception
