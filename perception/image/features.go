@@ -27,10 +27,11 @@ const (
 	imageKind = "image/v2"
 	depthKind = "depth/v2"
 
+	// faintLuma is the length of the luma's coefficients below which a picture has hardly any contrast.
 	faintLuma = 0.02
 
-	// The weights make a picture and an unrelated one about equally far in all parts;
-	// the layout of the luma decides most.
+	// With these weights, each part of the vector adds about as much to the distance of two unrelated pictures. The
+	// layout of the luma still decides most.
 	lumaWeight   = 1.0
 	meanWeight   = 0.3
 	chromaWeight = 4.0
@@ -51,8 +52,8 @@ func (g *grid) features() []float32 {
 	return appendWeighted(vector, dct(&g.red, chromaCoefficients), chromaWeight)
 }
 
-// normalise scales coefficients to the length of one, unless there is hardly any
-// contrast: the noise of a blank picture is not a layout.
+// normalise scales coefficients to length 1. If there is hardly any contrast they stay shorter, because
+// the noise of a blank picture is not a layout.
 func normalise(coefficients []float64) []float64 {
 	sum := 0.0
 	for _, w := range coefficients {
@@ -102,9 +103,9 @@ func (g *grid) words() string {
 	}
 	low, high, mean := g.lumaRange()
 	s := ", " + hue + ", brightness " + strconv.FormatFloat(mean, 'f', 2, 64)
-	// A covered lens, a dark room, a dead camera.
-	const level = 0.004
-	if high-low < level {
+	// The camera has a covered lens, or stands in a dark room, or is dead.
+	const blankContrast = 0.004
+	if high-low < blankContrast {
 		s += ", blank"
 	}
 
@@ -113,9 +114,9 @@ func (g *grid) words() string {
 
 // grey reports that no cell has a visible colour.
 func (g *grid) grey() bool {
-	const hue = 0.015
+	const visible = 0.015
 	for i := range g.luma {
-		if math.Abs(g.blue[i]) > hue || math.Abs(g.red[i]) > hue {
+		if math.Abs(g.blue[i]) > visible || math.Abs(g.red[i]) > visible {
 			return false
 		}
 	}
@@ -126,7 +127,9 @@ func (g *grid) grey() bool {
 func (g *grid) lumaRange() (low, high, mean float64) {
 	low = 1
 	for _, v := range g.luma {
-		low, high, mean = min(low, v), max(high, v), mean+v/(gridCells*gridCells)
+		low = min(low, v)
+		high = max(high, v)
+		mean += v / (gridCells * gridCells)
 	}
 	return low, high, mean
 }
@@ -141,7 +144,10 @@ func cellMean(img image.RGBA64Image, cell image.Rectangle) (mean [3]float64) {
 	for y := cell.Min.Y; y < cell.Max.Y; y += dy {
 		for x := cell.Min.X; x < cell.Max.X; x += dx {
 			c := img.RGBA64At(x, y)
-			red, green, blue, n = red+uint64(c.R), green+uint64(c.G), blue+uint64(c.B), n+1
+			red += uint64(c.R)
+			green += uint64(c.G)
+			blue += uint64(c.B)
+			n++
 		}
 	}
 
@@ -152,8 +158,8 @@ func cellMean(img image.RGBA64Image, cell image.Rectangle) (mean [3]float64) {
 	return mean
 }
 
-// maxCellSide squared is the number of pixels that are read of a cell. Of a larger
-// cell every second, third, ... pixel of a row is read.
+// maxCellSide is the number of pixels that are read of a row or a column of a cell, at most. Of a longer
+// one every second, third, ... pixel is read.
 const maxCellSide = 16
 
 func stride(side int) int { return max(1, (side+maxCellSide-1)/maxCellSide) }
@@ -192,7 +198,7 @@ func coefficient(c *cells, u, v int) float64 {
 		}
 	}
 
-	// A cosine has half the power of the constant at frequency 0.
+	// A cosine has half the power of a constant, so each frequency above 0 is scaled up.
 	scale := 1.0
 	if u > 0 {
 		scale *= math.Sqrt2
@@ -212,8 +218,8 @@ type values struct {
 	low, high     float64
 }
 
-// newValues chooses the range of the greys: without the lowest and the highest hundredth, so that one
-// outlier does not take all contrast, and not so small that noise is contrast.
+// newValues chooses the range of the greys. The range leaves out the lowest and the highest hundredth of the
+// values, so that one outlier does not take all contrast. It is not so small that noise looks like contrast.
 func newValues(width, height int, at func(x, y int) float64) *values {
 	const sampled, leastRange = 128, 1e-2
 	m := &values{width: width, height: height, at: at}
@@ -248,7 +254,8 @@ func (m *values) RGBA64At(x, y int) color.RGBA64 {
 	if math.IsNaN(v) {
 		return color.RGBA64{}
 	}
-	level := uint16(math.Round(math.MaxUint16 * min(max((v-m.low)/(m.high-m.low), 0), 1)))
+	share := min(max((v-m.low)/(m.high-m.low), 0), 1)
+	level := uint16(math.Round(math.MaxUint16 * share))
 	return color.RGBA64{level, level, level, math.MaxUint16}
 }
 
