@@ -43,10 +43,10 @@ func (t *Trajectory) readText(in media.Payload) error {
 // isPoseText looks at the first lines.
 func isPoseText(in media.Payload) bool {
 	const enough = 16 << 10 // bytes
-	// The line that is cut must not count as a wrong row: WholeLines drops it because the size says that data
-	// follows.
+	// The line that is cut must not count as a wrong row. WholeLines drops it if the size says that data follows.
 	if len(in.Data) > enough {
-		in.Data, in.Size = in.Data[:enough], int64(len(in.Data))
+		in.Size = int64(len(in.Data))
+		in.Data = in.Data[:enough]
 	}
 	_, _, err := readPoses(in)
 
@@ -59,9 +59,11 @@ func readPoses(in media.Payload) (table *timeseries.Series, pose func(v []float6
 		return nil, nil, err
 	}
 
-	width, named := formatOf(in, table), table.Channels != nil
+	width := widthOf(in, table)
+	hasHeader := table.Channels != nil
+
 	switch {
-	case width == 0 && named:
+	case width == 0 && hasHeader:
 		columns, err := namedColumns(table.Channels, in.Metadata)
 		// The header names no unit of the time. The size of the last time tells seconds since 1970 from
 		// milliseconds and so on.
@@ -78,12 +80,12 @@ func readPoses(in media.Payload) (table *timeseries.Series, pose func(v []float6
 		return table, kittiPose, nil
 	}
 
-	return table, func(v []float64) Pose { return Pose{&v[0], [3]float64(v[1:4]), (*[4]float64)(v[4:8])} }, nil
+	return table, tumPose, nil
 }
 
-// formatOf returns the columns of the format of a text without a header, or with one in a comment; 0 is
-// none.
-func formatOf(in media.Payload, table *timeseries.Series) int {
+// widthOf returns how many columns the format of a text has, TUM or KITTI. It returns 0 if the text is in
+// neither format, or has a header that is no comment.
+func widthOf(in media.Payload, table *timeseries.Series) int {
 	declared := in.Metadata.Text("format")
 	switch {
 	case table.Channels != nil && !table.Commented:
@@ -99,6 +101,11 @@ func formatOf(in media.Payload, table *timeseries.Series) int {
 	}
 
 	return 0
+}
+
+// tumPose returns the pose of a line. Its time and orientation share the memory of v.
+func tumPose(v []float64) Pose {
+	return Pose{&v[0], [3]float64(v[1:4]), (*[4]float64)(v[4:8])}
 }
 
 // kittiPose returns the pose of a line: the position is the last column of the matrix.
@@ -176,7 +183,9 @@ func isTUM(table *timeseries.Series) bool {
 	for i := range table.Len() {
 		v, before := table.Row(i), table.Row(max(i-1, 0))
 		q := v[4:8]
-		if v[0] < before[0] || math.Abs(q[0]*q[0]+q[1]*q[1]+q[2]*q[2]+q[3]*q[3]-1) > 2*unitTolerance {
+		square := q[0]*q[0] + q[1]*q[1] + q[2]*q[2] + q[3]*q[3]
+		// The square of a length that differs from 1 by the tolerance differs by twice that.
+		if v[0] < before[0] || math.Abs(square-1) > 2*unitTolerance {
 			return false
 		}
 	}
@@ -184,11 +193,11 @@ func isTUM(table *timeseries.Series) bool {
 	return true
 }
 
-// columns are the places of the values in a line; -1 is none.
+// columns are the places of the values in a line. A place is -1 if the line has no such value.
 type columns struct {
 	time, x, y, z, yaw int
 	quaternion         [4]int
-	secondsPer         float64 // seconds in the unit of the time; 0 is not named
+	secondsPer         float64 // seconds in one unit of the time; 0 if the header names no unit
 }
 
 var errHeader = errors.New("the header names more than, or less than, a position x, y and perhaps z, t, qx qy qz qw or yaw")
