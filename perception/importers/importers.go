@@ -34,12 +34,12 @@ type Perception struct {
 	Metadata    map[string]any // at most [MaxMetadata] bytes as JSON
 	Context     map[string]any // params, spatial, robot, task, env
 	ObservedAt  time.Time      // MinYear to MaxYear, or zero if the source has no clock
-	Messages    int            // the source's units in it (frames, files), for the report
+	Messages    int            // how many units of the source it holds (frames, files), for the report
 }
 
 // Session is one episode.
 type Session struct {
-	Origin  string // as of a Perception
+	Origin  string // identifies it, as the Origin of a Perception does
 	Context map[string]any
 }
 
@@ -69,7 +69,7 @@ type Report struct {
 	Sessions    int   `json:"sessions"`                 // completed by this import
 	Ended       int   `json:"sessions_known,omitempty"` // completed by an earlier import, and not changed
 	Perceptions int   `json:"perceptions"`              // passed to the sink
-	Stored      int   `json:"stored"`                   // of them new
+	Stored      int   `json:"stored"`                   // how many of these were new
 	Messages    int64 `json:"messages"`                 // the source's units that were read
 	// Skipped counts what was left out, by file, episode or feature and by reason.
 	Skipped map[string]map[string]int64 `json:"skipped,omitempty"`
@@ -78,7 +78,7 @@ type Report struct {
 	Broken string `json:"broken,omitempty"`
 }
 
-// Skip counts n units of what as left out for the reason.
+// Skip counts n units of a file, episode or feature as left out for the reason.
 func (r *Report) Skip(what, reason string, n int64) {
 	if r.Skipped == nil {
 		r.Skipped = map[string]map[string]int64{}
@@ -89,7 +89,8 @@ func (r *Report) Skip(what, reason string, n int64) {
 	r.Skipped[what][reason] += n
 }
 
-// Break records that what could not be read, and counts n units as left out.
+// Break records the error with which a file, episode or feature could not be read, and counts n units of it
+// as left out.
 func (r *Report) Break(what string, err error, n int64) {
 	if r.Broken == "" {
 		r.Broken = what + ": " + err.Error()
