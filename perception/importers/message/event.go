@@ -41,8 +41,8 @@ var derived = []struct {
 
 type derivedType struct{ name, text string }
 
-// partNames are the types of the parts, by the number of the parts.
-var partNames = map[int][]string{2: {"_Request", "_Response"}, 3: {"_Goal", "_Result", "_Feedback"}}
+// partSuffixes are the ends of the names of the parts' types, by the number of the parts.
+var partSuffixes = map[int][]string{2: {"_Request", "_Response"}, 3: {"_Goal", "_Result", "_Feedback"}}
 
 // introspection has the types that only derived types refer to.
 var introspection = map[string]string{
@@ -61,8 +61,8 @@ func EventOf(name string) (of string, ok bool) {
 	return "", false
 }
 
-// defineAll adds the type of a text, or the derived one and those that it refers to if the text is
-// that of a service or an action.
+// defineAll adds the type of a text. If the text is that of a service or an action, the type is derived from it,
+// and defineAll adds also the types that the derived one refers to.
 func (p *parser) defineAll(name, text string) error {
 	parts := dashes.Split(text, -1)
 
@@ -75,7 +75,7 @@ func (p *parser) defineAll(name, text string) error {
 
 		for _, t := range d.types {
 			if t.text == "" {
-				// It is one of the parts.
+				// The type is one of the parts, which defineParts adds.
 				continue
 			}
 			if _, err := p.define(strings.ReplaceAll(t.name, "#", of), strings.ReplaceAll(t.text, "#", of)); err != nil {
@@ -93,9 +93,11 @@ func (p *parser) defineAll(name, text string) error {
 
 // defineParts adds the types of the parts of a definition. The root comes first if it is one of them.
 func (p *parser) defineParts(of, root string, parts []string) error {
-	for _, first := range []bool{true, false} {
-		for i, suffix := range partNames[len(parts)] {
-			if (of+suffix == root) != first {
+	// The first pass adds the root alone, the second one the others.
+	for _, addsRoot := range []bool{true, false} {
+		for i, suffix := range partSuffixes[len(parts)] {
+			isRoot := of+suffix == root
+			if isRoot != addsRoot {
 				continue
 			}
 			if _, err := p.define(of+suffix, parts[i]); err != nil {

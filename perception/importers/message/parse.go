@@ -29,7 +29,7 @@ func Parse(name, encoding string, text []byte) (*Schema, error) {
 	switch {
 	case encoding == "ros2msg":
 	case encoding == "ros2idl" && builtIn != "":
-		// The same type in the other language.
+		// The built-in text defines the same type in the language of ros2msg.
 		text = []byte(builtIn)
 	case encoding == "ros2idl":
 		return nil, fmt.Errorf("the definition of %.80s is written in IDL (ros2idl), which %w", name, ErrEncoding)
@@ -125,9 +125,9 @@ func (p *parser) line(t *Type, line string) error {
 		return nil
 	}
 
-	typ, rest, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
+	typeName, rest, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
 	rest = strings.TrimSpace(rest)
-	f, err := parseType(typ)
+	f, err := parseType(typeName)
 	if err != nil {
 		return err
 	}
@@ -137,17 +137,20 @@ func (p *parser) line(t *Type, line string) error {
 		end = len(rest)
 	}
 
-	f.Name, rest = rest[:end], strings.TrimSpace(rest[end:])
+	f.Name = rest[:end]
+	rest = strings.TrimSpace(rest[end:])
 	if f.Name == "" {
 		return fmt.Errorf("%.60q has no field name", line)
 	}
-	if p.fields++; p.fields > maxFields {
+	p.fields++
+	if p.fields > maxFields {
 		return fmt.Errorf("there are more than %d fields", maxFields)
 	}
 
-	// A constant is part of the definition only; no message holds its value.
-	if strings.HasPrefix(rest, "=") && f.Array == Single && f.ref == "" {
-		return nil // a constant
+	// A constant is part of the definition only, and no message holds its value.
+	isConstant := strings.HasPrefix(rest, "=") && f.Array == Single && f.ref == ""
+	if isConstant {
+		return nil
 	}
 
 	t.Fields = append(t.Fields, f)
@@ -169,8 +172,10 @@ func parseType(s string) (f Field, err error) {
 			return f, fmt.Errorf("%.60q has no closing bracket", whole)
 		}
 		s, f.Array = base, Fixed
-		if bound, ok := strings.CutPrefix(length, "<="); ok || length == "" {
-			f.Array, length = Sequence, bound
+		bound, bounded := strings.CutPrefix(length, "<=")
+		if bounded || length == "" {
+			f.Array = Sequence
+			length = bound
 		}
 		if length != "" {
 			if f.Len, err = strconv.Atoi(length); err != nil || f.Len < 0 || f.Len > maxFixedLength {
@@ -179,7 +184,7 @@ func parseType(s string) (f Field, err error) {
 		}
 	}
 
-	// The bound of a string.
+	// The bound of a string, as in string<=10, does not change how it is read.
 	s, _, _ = strings.Cut(s, "<=")
 	if k, ok := primitives[s]; ok {
 		f.Kind = k
@@ -226,6 +231,7 @@ func (p *parser) link() error {
 	return nil
 }
 
+// find returns the type that a field of in refers to. It defines a built-in type that the text does not define.
 func (p *parser) find(in *Type, ref string) (*Type, error) {
 	pkg, _, _ := strings.Cut(in.Name, "/")
 	names := []string{ref, pkg + "/" + ref}
@@ -249,8 +255,8 @@ func (p *parser) find(in *Type, ref string) (*Type, error) {
 	return nil, fmt.Errorf("type %.80s is not defined", ref)
 }
 
-// elementSize returns the least bytes of one element. A string takes its length, and a structure
-// at least a byte.
+// elementSize returns the least number of bytes that one element takes. A string begins with its length in
+// four bytes, and a structure takes at least a byte.
 func (f *Field) elementSize() int {
 	switch f.Kind {
 	case String:
@@ -264,12 +270,12 @@ func (f *Field) elementSize() int {
 
 // definitionText has the public ROS 2 interfaces that robots record most, each as a line
 // "= pkg/Type" and its fields. rosbag2 files from before 2023 name their types without
-// defining them. testdata/generate.py writes it.
+// defining them. testdata/generate.py writes the file.
 //
 //go:embed definitions.txt
 var definitionText string
 
-// builtInTexts maps a type to its fields, without the types of these.
+// builtInTexts maps a type to the lines of its fields. The types of the fields have entries of their own.
 var builtInTexts = sync.OnceValue(func() map[string]string {
 	texts := map[string]string{}
 

@@ -60,7 +60,7 @@ type Type struct {
 	Name   string // pkg/Type, without the msg of ROS 2
 	Fields []Field
 
-	names []string
+	names []string // of Fields
 }
 
 // Field is one field of a type.
@@ -69,7 +69,7 @@ type Field struct {
 	Kind  Kind
 	Type  *Type // if Kind is Struct
 	Array Array
-	Len   int // the length of the array, or its limit
+	Len   int // the length of a Fixed array, or the limit of a Sequence
 
 	ref string // the name of the Type as the field gives it
 }
@@ -131,13 +131,20 @@ func (v *Value) IsNumber() bool {
 	return v != nil && Bool <= v.Kind && v.Kind <= Float64
 }
 
-// Time returns a ROS time of seconds and a fraction field in nanoseconds since 1970. It
-// reports false if the value is not a time after 1970.
+// Time returns a ROS time in nanoseconds since 1970. The value has a field of seconds and one of
+// nanoseconds, whose name is fraction. ok is false if the value is not a time after 1970.
 func Time(v *Value, fraction string) (ns uint64, ok bool) {
 	const maxSeconds = 1 << 33 // the year 2242
 	sec, nanosec := v.Field("sec"), v.Field(fraction)
-	if !sec.IsNumber() || !nanosec.IsNumber() || !(sec.Float >= 1 && sec.Float <= maxSeconds && nanosec.Float >= 0 && nanosec.Float < 1e9) {
+	if !sec.IsNumber() || !nanosec.IsNumber() {
 		return 0, false
 	}
+
+	// NaN is in no range.
+	inRange := sec.Float >= 1 && sec.Float <= maxSeconds && nanosec.Float >= 0 && nanosec.Float < 1e9
+	if !inRange {
+		return 0, false
+	}
+
 	return uint64(sec.Float)*1e9 + uint64(nanosec.Float), true
 }
