@@ -65,26 +65,29 @@ func parseInfo(data []byte) (*info, error) {
 		if len(key) > maxKey || !utf8.ValidString(key) {
 			return nil, fmt.Errorf("the feature %.100q has a name of %d bytes; up to %d of UTF-8 are read", key, len(key), maxKey)
 		}
-		if err := f.check(); err != nil {
+		if err := f.setWidth(); err != nil {
 			return nil, fmt.Errorf("feature %.100q: %w", key, err)
 		}
+		// f is a copy, and only the copy has the width.
 		in.Features[key] = f
 	}
 
 	return in, nil
 }
 
-func (f *feature) check() error {
+// setWidth sets the width to the product of the sides. It fails for a shape that is not read.
+func (f *feature) setWidth() error {
 	f.width = 1
 	for _, n := range f.Shape {
 		if n < 1 || n > maxWidth {
 			return fmt.Errorf("shape %v has a side of %d; 1 to %d are read", f.Shape, n, maxWidth)
 		}
-		// The pixels stay in the dataset; only the sides of the shape are checked.
+		// The width stays 1: the pixels are not imported, and their number is not limited.
 		if f.isCamera() {
 			continue
 		}
-		if f.width *= int(n); f.width > maxWidth {
+		f.width *= int(n)
+		if f.width > maxWidth {
 			return fmt.Errorf("shape %v is more than %d numbers a frame", f.Shape, maxWidth)
 		}
 	}
@@ -101,7 +104,7 @@ var numericTypes = map[string]bool{
 }
 
 // channels returns the names of the numbers. In the file they are a list, or an object of lists
-// ({"motors": [...]}) or of positions ({"delta_x": 0, ...}). It returns nil if they do not fit.
+// ({"motors": [...]}) or of positions ({"delta_x": 0, ...}). It returns nil if not each number has a name.
 func (f *feature) channels() []string {
 	var (
 		list   []string
@@ -110,8 +113,8 @@ func (f *feature) channels() []string {
 	)
 	switch {
 	case json.Unmarshal(f.Names, &list) == nil:
-	// Several groups have no order in a JSON object, so their names cannot be assigned to the numbers.
 	case json.Unmarshal(f.Names, &groups) == nil && len(groups) == 1:
+		// Several groups have no order in a JSON object, so their names cannot be assigned to the numbers.
 		list = slices.Concat(slices.Collect(maps.Values(groups))...)
 	case json.Unmarshal(f.Names, &places) == nil && len(places) == f.width:
 		list = make([]string, f.width)
