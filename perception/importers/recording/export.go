@@ -50,7 +50,7 @@ const (
 // JSON: images foxglove.CompressedImage, facts foxglove.Log, traces one message per sample, other
 // memories robotmem.Memory with all their bytes.
 //
-// It holds one item in memory. An error of an item or of w ends the export; the report is returned.
+// Export holds one item in memory. An error of an item or of w ends it; the report is returned all the same.
 func Export(ctx context.Context, w io.Writer, items iter.Seq2[Exported, error]) (*ExportReport, error) {
 	out, err := mcap.NewWriter(w, &mcap.WriterOptions{Chunked: true, ChunkSize: exportChunk, Compression: mcap.CompressionZSTD, IncludeCRC: true, OverrideLibrary: true})
 	if err == nil {
@@ -94,8 +94,8 @@ func (e *exporter) item(item *Exported) error {
 	if item.MediaType == ManifestType {
 		return e.manifest(item.Data)
 	}
-	known, err := e.original(item)
-	if err == nil && !known {
+	written, err := e.original(item)
+	if err == nil && !written {
 		err = e.asJSON(item)
 	}
 
@@ -145,8 +145,8 @@ func (e *exporter) manifest(data []byte) error {
 	return nil
 }
 
-// original adds the messages that an item was made of. known is false if it was made of none.
-func (e *exporter) original(item *Exported) (known bool, err error) {
+// original writes the messages that an item was made of. written is false if it was made of none.
+func (e *exporter) original(item *Exported) (written bool, err error) {
 	envelope, _ := item.Metadata["envelope"].(map[string]any)
 	topic, _ := item.Metadata["topic"].(string)
 	if envelope != nil && topic != "" {
@@ -157,15 +157,17 @@ func (e *exporter) original(item *Exported) (known bool, err error) {
 	}
 	s, err := segment.Decode(item.Data)
 	if err != nil {
-		// Another MCAP file that somebody saved.
+		// It is another MCAP file that somebody saved, and no segment.
 		return false, nil
 	}
 
 	return true, e.add(&s.Channel, s.Messages, true)
 }
 
-// enveloped puts the bytes before and after the payload back, see [unwrap].
-func (e *exporter) enveloped(item *Exported, topic string, envelope map[string]any) (known bool, err error) {
+// enveloped writes a message of which only the payload was stored as an item. It puts back the bytes before and
+// after the payload, which [unwrap] has moved into the metadata. written is false if the metadata is not as unwrap
+// wrote it.
+func (e *exporter) enveloped(item *Exported, topic string, envelope map[string]any) (written bool, err error) {
 	text := func(m map[string]any, key string) string { s, _ := m[key].(string); return s }
 	prefix, err1 := base64.StdEncoding.DecodeString(text(envelope, "prefix"))
 	suffix, err2 := base64.StdEncoding.DecodeString(text(envelope, "suffix"))
@@ -249,12 +251,12 @@ func (e *exporter) asJSON(item *Exported) error {
 	// MCAP has no times before 1970.
 	at := uint64(max(item.ObservedAt.UnixNano(), 0))
 	if item.Fact {
-		return e.one("/robotmem/facts", "foxglove.Log", logSchema, at, object{
+		return e.addJSON("/robotmem/facts", "foxglove.Log", logSchema, at, object{
 			"timestamp": timestamp(at), "level": logLevelInfo, "message": item.Description, "name": item.Category, "file": item.UID, "line": 0,
 		})
 	}
 	if format, ok := strings.CutPrefix(item.MediaType, "image/"); ok && (format == "jpeg" || format == "png" || format == "webp") {
-		return e.one("/robotmem/images", "foxglove.CompressedImage", imageSchema, at, object{"timestamp": timestamp(at), "frame_id": "", "data": item.Data, "format": format})
+		return e.addJSON("/robotmem/images", "foxglove.CompressedImage", imageSchema, at, object{"timestamp": timestamp(at), "frame_id": "", "data": item.Data, "format": format})
 	}
 	trace, err := timeseries.Decode(perception.Item{Type: item.Type, MediaType: item.MediaType, Data: item.Data, Metadata: item.Metadata}.Payload())
 	if err == nil && trace.RateHz > 0 && len(item.Data) > 0 {
@@ -265,12 +267,13 @@ func (e *exporter) asJSON(item *Exported) error {
 }
 
 func (e *exporter) memory(item *Exported, at uint64) error {
-	return e.one("/robotmem/memories", "robotmem.Memory", memSchema, at, jsonMemory{
+	return e.addJSON("/robotmem/memories", "robotmem.Memory", memSchema, at, jsonMemory{
 		timestamp(at), item.UID, item.Type, item.Description, item.MediaType, item.Data, item.Metadata, item.Context,
 	})
 }
 
-func (e *exporter) one(topic, name, schema string, at uint64, value any) error {
+// addJSON writes one JSON message.
+func (e *exporter) addJSON(topic, name, schema string, at uint64, value any) error {
 	data, err := json.Marshal(value)
 	if err != nil {
 		return err
@@ -332,7 +335,8 @@ func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) error 
 	return e.memory(item, at)
 }
 
-// parseTime reads a time of the metadata; one before 1970 is what the same bits are without a sign.
+// parseTime reads a time of the metadata. A time before 1970 is negative there, and a number with the same
+// bits in MCAP, which has no sign.
 func parseTime(s string) (uint64, error) {
 	if strings.HasPrefix(s, "-") {
 		ns, err := strconv.ParseInt(s, 10, 64)

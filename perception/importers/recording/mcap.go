@@ -127,7 +127,7 @@ func (m *mcapFile) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 			return
 		}
 		defer done()
-		records := &records{r: bufio.NewReaderSize(r, 256<<10), end: m.end(), buf: m.body}
+		records := &records{r: bufio.NewReaderSize(r, 256<<10), end: m.length(), buf: m.body}
 		if err := records.skip(magicSize); err != nil {
 			yield(nil, &BreakError{Offset: 0, Err: err})
 			return

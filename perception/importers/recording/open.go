@@ -109,7 +109,7 @@ func Open(ctx context.Context, path string) (Source, error) {
 	return openFile(ctx, path, f, info.Size(), segment.NewBudget())
 }
 
-// openFile opens a file of a recording. The source closes f, also if it cannot be opened.
+// openFile opens a file of a recording. The source closes f, and openFile closes it if it fails.
 func openFile(ctx context.Context, path string, f *os.File, size int64, budget *segment.Budget) (_ Source, err error) {
 	defer func() {
 		if err != nil {
@@ -156,8 +156,8 @@ func openPacked(ctx context.Context, name string, f *os.File, size int64, budget
 	return nil, fmt.Errorf("%s holds no recording that can be read; unpack it and look at it: zstd -d %s", name, name)
 }
 
-// A database takes at most so many times the bytes of its compressed file, or so many bytes if it is
-// small. Recordings are compressed to a tenth.
+// A database is refused if it unpacks to more than unpackRatio times its compressed size and to more than
+// unpackBytes. Recordings are usually compressed to a tenth.
 const (
 	unpackRatio = 256
 	unpackBytes = 64 << 20
@@ -184,7 +184,7 @@ func openPackedDB3(ctx context.Context, name string, packed contents, budget *se
 	}
 
 	defer done()
-	// A compression bomb would fill the disk with the temporary file.
+	// Without a limit a compression bomb would fill the disk with the temporary file.
 	limit := max(unpackBytes, packed.size*unpackRatio)
 	// One byte beyond the limit tells a file of just that size from a larger one.
 	size, err := io.Copy(plain, io.LimitReader(payload.ReaderWith(ctx, r), limit+1))
@@ -200,7 +200,7 @@ func openPackedDB3(ctx context.Context, name string, packed contents, budget *se
 	})
 }
 
-// contents is the bytes of a recording, from the first one as often as they are needed.
+// contents holds the bytes of a recording, which can be read from the beginning more than once.
 type contents struct {
 	file   *os.File
 	size   int64 // of the file
@@ -229,8 +229,8 @@ func unpacked(file io.Reader) (*zstd.Decoder, error) {
 	return zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 }
 
-// end returns the number of bytes, -1 if it is unknown.
-func (c contents) end() int64 {
+// length returns the number of bytes, -1 if it is unknown.
+func (c contents) length() int64 {
 	if c.packed {
 		return -1
 	}
@@ -245,7 +245,8 @@ func packedHead(packed io.Reader) []byte {
 	}
 	defer r.Close()
 	head := make([]byte, len(sqliteMagic))
-	n, _ := io.ReadFull(r, head) // what is there decides
+	// A file may hold fewer bytes, or be damaged after some: its format is recognised by those that there are.
+	n, _ := io.ReadFull(r, head)
 
 	return head[:n]
 }
