@@ -17,11 +17,11 @@ type Params struct {
 	B  float64 // 0 to 1: how much a text longer than the mean loses, 0.75 in FTS5
 }
 
-// IDF is the weight of a term that found of rows documents hold: the score of a document of usual length that
-// holds it once.
-func IDF(rows, found int) float64 { return idf(rows, found) }
+// IDF is the weight of a term in an index of rows documents, of which holders hold the term. It is the score of a
+// document of usual length that holds the term once.
+func IDF(rows, holders int) float64 { return idf(rows, holders) }
 
-// idf is the weight of a term that df of rows documents hold.
+// idf is the weight of a term in an index of rows documents, of which df hold the term.
 func idf(rows, df int) float64 {
 	n, d := float64(rows), float64(df)
 	return max(minIDF, math.Log((n-d+0.5)/(d+0.5)))
@@ -85,13 +85,14 @@ type Scorer struct {
 }
 
 // Score returns the score of a text of length terms that holds the i-th term of the query
-// counts[i] times, the unfinished one last; missing counts are 0. ok is false if it holds none of
-// them. Score adds in the same order as Search, so that equal texts score equally.
+// counts[i] times. The unfinished term comes last, and missing counts are 0. ok is false if the text holds
+// none of the terms. Score adds in the same order as Search, so that equal texts score equally.
 func (s Scorer) Score(counts []int, length int) (score float64, ok bool) {
 	for i, n := range counts[:min(len(counts), len(s.idf))] {
 		if n > 0 {
 			ok = true
-			score += float64(s.idf[i] * s.curve.value(uint32(n-1), uint32(min(max(0, length), maxLength))))
+			inRange := uint32(min(max(0, length), maxLength))
+			score += float64(s.idf[i] * s.curve.value(uint32(n-1), inRange))
 		}
 	}
 
@@ -104,7 +105,8 @@ func (s Scorer) Score(counts []int, length int) (score float64, ok bool) {
 // change with the logarithm of the length.
 func Bm25Params(average float64) Params {
 	const shortTerms, longTerms = 32, 256
-	long := math.Log(average/shortTerms) / math.Log(longTerms/shortTerms)
-	long = min(1, max(0, long))
-	return Params{K1: 0.9 + 0.3*long, B: 0.4 + 0.35*long}
+	// 0 for short texts, 1 for long ones.
+	share := math.Log(average/shortTerms) / math.Log(longTerms/shortTerms)
+	share = min(1, max(0, share))
+	return Params{K1: 0.9 + 0.3*share, B: 0.4 + 0.35*share}
 }

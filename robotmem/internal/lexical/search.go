@@ -45,9 +45,9 @@ func (x *Index) Search(q Query) []Hit {
 		return nil
 	}
 
-	// A filter that admits few documents is cheaper to answer by looking them up.
 	s.admitted = int(q.Within.Count())
 	s.top.reset(q.N, s.matches)
+	// If the filter admits few documents, it is cheaper to look each of them up.
 	if few, ok := s.admittedDocuments(x, q); ok {
 		s.scoreAdmitted(x, few)
 	} else {
@@ -123,19 +123,22 @@ func (s *scratch) prepare(x *Index, q Query) {
 	width := q.width()
 	s.df = append(s.df[:0], make([]int, width)...)
 
-	s.lists, s.collections, s.postings, s.matches = s.lists[:0], s.collections[:0], 0, 0
+	s.lists = s.lists[:0]
+	s.collections = s.collections[:0]
+	s.postings, s.matches = 0, 0
+
 	for c := range x.selected(q.Collection) {
 		s.addCollection(c, q)
 	}
 
-	// The slice of lists may have been reallocated while it grew, so the parts of it are taken after that.
-	stats := x.stats(q.Collection)
-
+	// The slice of lists may be reallocated while it grows, so its parts are taken only now.
 	for i := range s.collections {
 		s.collections[i].lists = s.lists[i*width:][:width]
 	}
 
+	stats := x.stats(q.Collection)
 	s.idf = s.idf[:0]
+
 	for i, df := range s.df {
 		weight := idf(stats.Rows, df)
 		if i < len(q.Weights) {
@@ -155,8 +158,11 @@ func (q *Query) width() int {
 	return len(q.Terms)
 }
 
+// addCollection adds the lists of a collection, one for each term of the query. It adds nothing if the collection
+// holds none of the terms.
 func (s *scratch) addCollection(c *collection, q Query) {
-	postings, had := 0, len(s.lists)
+	postings := 0
+	before := len(s.lists)
 
 	for i := range q.width() {
 		var l *postingList
@@ -174,7 +180,7 @@ func (s *scratch) addCollection(c *collection, q Query) {
 	}
 
 	if postings == 0 {
-		s.lists = s.lists[:had]
+		s.lists = s.lists[:before]
 		return
 	}
 
@@ -210,7 +216,8 @@ func (s *scratch) searchCollections(x *Index, q Query) {
 			within:     q.Within,
 			selective:  q.Within != nil && s.admitted < len(p.collection.ids)/2,
 		}
-		if s.top.k >= p.postings/fullScanShare || len(s.order) > maxCursors {
+		wantsMost := s.top.k >= p.postings/fullScanShare
+		if wantsMost || len(s.order) > maxCursors {
 			w.scoreAll()
 		} else {
 			w.maxScore()
