@@ -10,13 +10,13 @@ import (
 // Credit holds the outcome of an episode and how memories contributed to it.
 type Credit struct {
 	Score  *float64          // of the episode, 0 to 1; nil if unknown
-	Used   []int64           // helped in an episode of this score
-	Scores map[int64]float64 // by memory, 0 (misled) to 1 (helped)
-	Unused []int64           // were returned and not used
+	Used   []int64           // memories that helped, each with the score of the episode
+	Scores map[int64]float64 // memories with scores of their own, 0 (misled) to 1 (helped)
+	Unused []int64           // memories that were returned and not used
 }
 
-// surfacedShare is the part of a use that a memory is credited with if an episode received
-// it and did not say which memories it used.
+// surfacedShare is the part of a use that each memory is credited with that an episode has received, if the
+// episode does not say which of them it used.
 const surfacedShare = 0.1
 
 // Credit adds an episode to the records of memories. It fails with NotFound if one does not exist.
@@ -26,13 +26,13 @@ func (tx *Tx) Credit(session string, c *Credit) error {
 		if _, scored := c.Scores[id]; scored {
 			continue
 		}
-		if err := tx.used(session, "used_memory_ids", id, c.Score, true); err != nil {
+		if err := tx.creditMemory(session, "used_memory_ids", id, c.Score, true); err != nil {
 			return err
 		}
 	}
 
 	for id, score := range c.Scores {
-		if err := tx.used(session, "memory_scores", id, &score, score > 0); err != nil {
+		if err := tx.creditMemory(session, "memory_scores", id, &score, score > 0); err != nil {
 			return err
 		}
 	}
@@ -50,13 +50,14 @@ func (tx *Tx) Credit(session string, c *Credit) error {
 	return err
 }
 
-// used records that an episode used a memory. If it helped, its decay restarts from now.
-func (tx *Tx) used(session, field string, id int64, score *float64, helped bool) error {
-	ok, err := tx.Number(CountMemory, id)
+// creditMemory records that an episode used a memory. If the memory helped, its decay restarts from now. field is
+// the argument of the request that names the memory.
+func (tx *Tx) creditMemory(session, field string, id int64, score *float64, helped bool) error {
+	count, err := tx.Number(CountMemory, id)
 	if err != nil {
 		return err
 	}
-	if ok == 0 {
+	if count == 0 {
 		return robotmem.Errorf(robotmem.NotFound, field, "there is no memory %d; nothing was stored, "+
 			"the session is still open", id)
 	}
