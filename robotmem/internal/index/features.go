@@ -17,18 +17,18 @@ type featureCache struct {
 	Kinds map[string]*kindVectors // nil where they do not fit
 }
 
-// kindVectors are those of one kind and length.
+// kindVectors are the feature vectors of one kind and length.
 type kindVectors struct {
 	ids     []int64
-	numbers []float32 // of each id in turn
+	numbers []float32 // the vectors, one after another in the order of ids
 	last    int64     // the memory up to which the table was read
 }
 
 // MaxKeptFeatures bounds the vectors in memory, in bytes.
 const MaxKeptFeatures = 64 << 20
 
-// Each visits the vectors of a kind, of so many numbers each, as a snapshot has
-// them or a later one.
+// Each visits the vectors of a kind that have length numbers. They are those of the snapshot, or of a
+// later one that another caller has brought the cache up to.
 func (k *featureCache) Each(c *store.Conn, kind string, length int, visit func(id int64, vector []float32)) error {
 	kept, err := k.Follow(c, kind, length)
 	if err != nil {
@@ -47,8 +47,8 @@ func (k *featureCache) Each(c *store.Conn, kind string, length int, visit func(i
 	return nil
 }
 
-// Follow brings a kind up to a snapshot. It returns nil when the kind is not to
-// be kept, or the snapshot is of a past epoch.
+// Follow brings the vectors of a kind up to a snapshot. It returns nil if they do not fit into memory, or
+// if the snapshot is of a past epoch.
 func (k *featureCache) Follow(c *store.Conn, kind string, length int) (*kindVectors, error) {
 	epoch, last, err := c.FeatureEpoch()
 	if err != nil {
@@ -68,14 +68,17 @@ func (k *featureCache) Follow(c *store.Conn, kind string, length int) (*kindVect
 	switch {
 	case !known:
 		kept = &kindVectors{}
-	case kept == nil || kept.last >= last:
+	case kept == nil: // it does not fit
+		return nil, nil
+	case kept.last >= last:
 		return kept, nil
 	}
 
 	size := int64(8 + 4*length)
 	room := true
 	err = c.EachFeatures(kind, kept.last, length, func(id int64, vector []float32) {
-		if room = room && k.Bytes+size <= MaxKeptFeatures; room {
+		room = room && k.Bytes+size <= MaxKeptFeatures
+		if room {
 			kept.ids = append(kept.ids, id)
 			kept.numbers = append(kept.numbers, vector...)
 			k.Bytes += size
