@@ -17,8 +17,10 @@ import (
 
 // Memory is the place of a memory. It does not change when files come or go.
 type Memory struct {
-	db   string // the database, without symbolic links if it exists
-	name string // a path that [Resolve] resolves to this place; other than db if only a link has payloads beside it
+	db string // the database, without symbolic links if it exists
+	// name is a path that [Resolve] resolves to this place: that of a link if only the link has payloads beside it,
+	// else db.
+	name string
 }
 
 // Resolve returns the place of the memory at path. It fails with Invalid if the path is empty.
@@ -36,13 +38,13 @@ func Resolve(path string) (Memory, error) {
 		return Memory{}, robotmem.Errorf(robotmem.Invalid, "db", "is not a path")
 	}
 
-	real, err := filepath.EvalSymlinks(path)
-	// It does not exist yet.
+	target, err := filepath.EvalSymlinks(path)
+	// The file does not exist yet.
 	if err != nil {
 		return At(path), nil
 	}
 
-	m := At(real)
+	m := At(target)
 	if _, err := os.Stat(m.Payloads()); err == nil {
 		return m, nil
 	}
@@ -123,12 +125,13 @@ func (m Memory) All() []string {
 // stampFormat is the time in the name of a copy, in UTC.
 const stampFormat = "20060102T150405.000Z"
 
-// BeforeRestore is the place of a memory that a restore replaces. It is beside what it shares payloads with.
+// BeforeRestore is the place to which a restore moves the memory that it replaces. It is beside the folder of
+// payloads, which both memories use.
 func (m Memory) BeforeRestore(at time.Time) Memory {
 	return At(m.name + ".before-restore-" + stamp(at))
 }
 
-// Damaged is the place of a damaged memory that a repair replaces.
+// Damaged is the place to which a repair moves the damaged memory that it replaces.
 func (m Memory) Damaged(at time.Time) Memory { return At(m.db + ".damaged-" + stamp(at)) }
 
 // Recovering is the place of the file that a repair is writing.
@@ -141,7 +144,7 @@ func (m Memory) Recovered(at time.Time) Memory { return At(m.db + recovered + st
 
 // Interrupted is the place of the file that an interrupted repair has left; ok is false if there is none.
 func (m Memory) Interrupted() (left Memory, ok bool) {
-	// Without a folder there is none.
+	// A folder that cannot be read holds no file that could be used.
 	entries, _ := os.ReadDir(m.Folder())
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), m.Base()+recovered) {
@@ -160,6 +163,6 @@ func (m Memory) Staged() Memory { return At(m.db + ".tmp-" + rand.Text()[:8]) }
 // Aside is an unused name beside a file, to write it whole before it gets its own name.
 func Aside(path string) string { return path + ".new-" + rand.Text() }
 
-// Part is the name of a file while it is being written by one process. What a stopped process left is
-// overwritten.
+// Part is the name of a file while one process is writing it. The next process overwrites what a stopped one
+// has left.
 func Part(path string) string { return path + ".part" }
