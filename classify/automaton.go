@@ -35,7 +35,7 @@ func newAutomaton(literals []string) *automaton {
 		}
 	}
 
-	// A trie first: a cell is the state that follows, 0 for none.
+	// At first the table is a trie, whose cells are the number of the state that follows, or 0.
 	a.next, a.ends = make([]int32, a.width), make([][]int32, 1)
 
 	for id, l := range literals {
@@ -44,14 +44,15 @@ func newAutomaton(literals []string) *automaton {
 			cell := s*a.width + int32(a.class[l[i]])
 			if a.next[cell] == 0 {
 				a.next[cell] = int32(len(a.ends))
-				a.next, a.ends = append(a.next, make([]int32, a.width)...), append(a.ends, nil)
+				a.next = append(a.next, make([]int32, a.width)...)
+				a.ends = append(a.ends, nil)
 			}
 			s = a.next[cell]
 		}
 		a.ends[s] = append(a.ends[s], int32(id))
 	}
 
-	// Without the room for more states.
+	// The clone has no spare capacity.
 	a.next = slices.Clone(a.next)
 	a.link()
 
@@ -73,6 +74,8 @@ func (a *automaton) link() {
 				*cell = suffix[c]
 				continue
 			}
+			// A state below the root fails to the root. The row of any other suffix is complete, because the suffix is
+			// shallower, so its cells are doubled offsets.
 			if s != 0 {
 				fail[to] = (suffix[c] >> 1) / a.width
 			}
@@ -106,7 +109,7 @@ func (a *automaton) scan(text []byte, hit func(id int32, end int)) {
 	}
 }
 
-// startOf returns where a literal that ends at end starts; its white space may be longer in text.
+// startOf returns where a literal that ends at end starts. A space of the literal may be a run of white space in text.
 func startOf(text []byte, end int, literal string) int {
 	for k := len(literal) - 1; k >= 0; k-- {
 		if literal[k] != ' ' {
