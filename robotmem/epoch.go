@@ -7,7 +7,7 @@ import (
 )
 
 // Times since 1970 come in seconds (Python, ROS), milliseconds (JavaScript), microseconds (PX4) and
-// nanoseconds (MCAP). Between 1973 and 2286 a number of each has another size.
+// nanoseconds (MCAP). The size of a number tells its unit if the time is between 1973 and 2286.
 const (
 	leastSeconds = 100_000_000 // 1973
 	mostSeconds  = 10_000_000_000
