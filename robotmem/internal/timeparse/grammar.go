@@ -15,9 +15,9 @@ type preposition int
 
 const (
 	plain preposition = iota // the range that the anchor covers
-	from                     // the begin of a range, or the range itself
+	from                     // the beginning of a range, or the range itself
 	at
-	in // of many uses beside time
+	in // has many uses that are not of time
 	before
 	after
 	since
@@ -26,9 +26,11 @@ const (
 	between
 )
 
-// bounds reports whether the preposition makes bounds of its own.
+// bounds reports whether the preposition makes bounds that are not those of its anchor.
 func (p preposition) bounds() bool { return p >= before }
 
+// The lists of prepositions are in the order of the constants above, those of weekdays, months and units in the
+// order of their numbers. An empty list has no word.
 var prepositions = values[preposition]("", "from|自从|从|自", "at|on|during|在", "in|over|within|for", "before|prior to|earlier than",
 	"after|later than", "since", "until|till|by|up until|up to|直到|截至|截止到", "around|about", "between")
 
@@ -58,7 +60,7 @@ func partOf(from, to time.Duration) (a anchor) {
 	return a
 }
 
-// values numbers lists of words.
+// values maps each word of a list to the place of the list, 0 for the first one.
 func values[T ~int](lists ...string) map[string]T {
 	m := map[string]T{}
 
@@ -72,7 +74,8 @@ func values[T ~int](lists ...string) map[string]T {
 	return m
 }
 
-// anyOf is a pattern of the words in Latin letters, which end at a word border, or of the others.
+// anyOf returns a pattern that matches any key of m: of those in Latin letters, which end at a word border, or
+// of the others. Longer words come first.
 func anyOf[T any](m map[string]T, latin bool) string {
 	words := slices.DeleteFunc(slices.Collect(maps.Keys(m)), func(w string) bool { return isLetter(w[0]) != latin })
 	slices.SortFunc(words, func(a, b string) int { return len(b) - len(a) })
@@ -106,7 +109,7 @@ var patterns = map[string]string{
 	"end of range": `之间|期间|之前|以前|间|为止`,
 	"postposition": `(\p{Han}{0,8}?)(` + anyOf(postpositions, false) + `)`,
 	"within":       `(?:期间|以内|之内|内|里)的?|的`,
-	// What is no such chunk can be no part of a time.
+	// mask masks every chunk that does not match this.
 	"timed": `(?:[a-z]+(?:\.[a-z]+)*(?:['’]s)?|\d{1,4}(?:[a-z]+(?:\.[a-z]+)*)?|-|{clock}(?:[-~]{clock})?(?:[ap]\.?m)?` +
 		`|\d{4}-\d\d-\d\d|\d{4}/\d\d/\d\d|\d{4}-\d\d-\d\dt[0-9:]+(?:\.\d+)?(?:z|[+-]\d\d:\d\d)?)$`,
 	"named shift": `[a-z]+ shift\b|大?[早白中晚夜]班`,
@@ -114,7 +117,8 @@ var patterns = map[string]string{
 
 // grammar is compiled by the first question.
 var grammar = sync.OnceValues(func() (named map[string]*regexp.Regexp, ofRules []*regexp.Regexp) {
-	named = map[string]*regexp.Regexp{ // a chunk is a run of letters, digits and the signs between them
+	named = map[string]*regexp.Regexp{
+		// A chunk is a run of letters, digits and the signs between them.
 		"chunk": regexp.MustCompile(`(?:[0-9],[0-9]|[a-z]['’][a-z]|[^\s\p{Han}\pP\pS]|[.:：\-/+_#@%=&*$^\\°])+`),
 	}
 	for name, pattern := range patterns {
@@ -164,14 +168,15 @@ var openers = slices.Concat(strings.Fields("the day yesterday today this current
 	strings.Split("前昨今大凌早上中下傍晚夜最过近这半本当周星礼去零〇一二两三四五六七八九十几", ""))
 
 // A rule is a regular expression with a function of its groups. A space is any white space; names in
-// braces are macros. A rule does not match after a word of after, or before one of before.
+// braces are macros. A rule does not match if a word of the list after precedes the text, or if a word of the list
+// before follows it.
 type rule struct {
 	pattern, after, before string
 	read                   func(p *parser, m []string) (a anchor, ok bool)
 }
 
 const (
-	// Behind a unit that is not of time, as in "the last 3 seconds of the grasp".
+	// Words that follow a unit where it tells no time, as in "the last 3 seconds of the grasp".
 	counted  = "of turn turns step steps window timeout mark hand"
 	measured = "n nm mm cm m kg g v a w hz deg degrees percent times steps attempts cycles newton newtons volts"
 	shifted  = "in of register registers left right by key value vector error amount lever matrix"
@@ -205,9 +210,13 @@ var rules = []rule{
 	{`{hancount}(?:之前|以前|前)`, "", "", gone},
 	{`{the}{this} {unit}`, "", counted, func(p *parser, m []string) (anchor, bool) {
 		u, n := units[m[2]], last[m[1]]
-		if n > 0 && (u <= day || m[1] == "past") {
-			return p.rolling(u, 1), len(m[2]) > 1 && m[2] != "min" && (u >= hour || m[1] == "past")
+		past := m[1] == "past"
+		if n > 0 && (u <= day || past) {
+			// "The last h" and "the last second" are not read as times.
+			abbreviated := len(m[2]) == 1 || m[2] == "min"
+			return p.rolling(u, 1), !abbreviated && (u >= hour || past)
 		}
+
 		return p.period(u, -n), u > day
 	}},
 	{`(上上|上|这|本)一?个?(?:周|星期|礼拜)`, "以 之", "末 期 围 边 报 日 一 二 三 四 五 六 天", func(p *parser, m []string) (anchor, bool) {
@@ -220,18 +229,19 @@ var rules = []rule{
 	{`{month} (\d{4})\b`, "", "", func(p *parser, m []string) (anchor, bool) { return p.dated(m[2], m[1], "") }},
 	{`{day}{month} (\d{1,2})(st|nd|rd|th)?\b(?:,? (\d{4})\b)?`, "", measured, func(p *parser, m []string) (anchor, bool) {
 		// "March 3 steps forward" may begin a sentence.
-		inside := strings.LastIndex(p.s[:p.i], m[1]) > 0 && !p.follows(". ; : ? ! 。") && !p.common(m[0], m[1])
+		inSentence := strings.LastIndex(p.s[:p.i], m[1]) > 0 && !p.follows(". ; : ? ! 。")
+		named := inSentence && !p.isCommonWord(m[0], m[1])
 		a, ok := p.dated(m[4], m[1], m[2])
-		return a, ok && (!slices.Contains(common, m[1]) || inside || m[3] != "" || p.follows(placing))
+		return a, ok && (!slices.Contains(commonWords, m[1]) || named || m[3] != "" || p.follows(placing))
 	}},
 	{`{day}{the}(\d{1,2})(?:(st|nd|rd|th)(?: of)?)? {month}(?:,? (\d{4})\b)?`, "", "", func(p *parser, m []string) (anchor, bool) {
 		a, ok := p.dated(m[4], m[3], m[1])
-		return a, ok && (!p.common(m[0], m[3]) || m[2] != "" || m[4] != "")
+		return a, ok && (!p.isCommonWord(m[0], m[3]) || m[2] != "" || m[4] != "")
 	}},
 	{`{month}`, "", "", func(p *parser, m []string) (anchor, bool) {
 		a, ok := p.dated("", m[1], "")
 		a.bare = true
-		return a, ok && p.follows(placing) && !p.common(m[0], m[1]) && !isDigit(p.next())
+		return a, ok && p.follows(placing) && !p.isCommonWord(m[0], m[1]) && !isDigit(p.next())
 	}},
 	{`(\d{4}|[今本去前])\s*年(?:\s*{n}\s*月(?:\s*{n}\s*[日号]|份)?)?`, "", "", func(p *parser, m []string) (anchor, bool) {
 		if !isDigit(m[1]) {
@@ -247,14 +257,21 @@ var rules = []rule{
 
 	// Weekdays. "every Monday" and 一周三次 come again, "next Monday" is to come.
 	{`{the}(?:{this} )?{weekday}`, "every each next", "", func(p *parser, m []string) (anchor, bool) {
-		a, w := p.lastWeekday(weekdays[m[2]]), weekdays[m[2]]
-		if m[1] != "" && last[m[1]] == 0 {
+		w := weekdays[m[2]]
+		a := p.lastWeekday(w)
+
+		switch {
+		case m[1] == "":
+		case last[m[1]] == 0:
 			a = p.weekdayIn(w, 0)
-		} else if m[1] != "" && w == p.now.Weekday() {
+		case w == p.now.Weekday():
+			// "Last Monday" on a Monday is not today.
 			a = p.period(day, -7)
 		}
 
-		return a, (m[1] != "" || strings.HasSuffix(m[2], "day") || p.follows(placing)) && !p.common(m[0], m[2])
+		isWeekday := m[1] != "" || strings.HasSuffix(m[2], "day") || p.follows(placing)
+
+		return a, isWeekday && !p.isCommonWord(m[0], m[2])
 	}},
 	{`(?:(上上|上|这|本)一?个?)?(?:周|星期|礼拜){w}`, "以 之 每 每个 下 下个 一 两 二 三 四 几 半 0 1 2 3 4 5 6 7 8 9", "", func(p *parser, m []string) (anchor, bool) {
 		if m[1] == "" {
@@ -278,25 +295,31 @@ var rules = []rule{
 	{`midnight\b`, "", "", func(p *parser, m []string) (anchor, bool) { return clockOf("0", "", "", "") }},
 }
 
+// rolled returns the range that a count of units covers up to now.
 func rolled(p *parser, m []string) (anchor, bool) {
 	n, u := count(m)
 	return p.rolling(u, n), n > 0
 }
 
+// gone returns the time that a count of units lies back.
 func gone(p *parser, m []string) (anchor, bool) {
 	n, u := count(m)
 	return p.ago(u, n), true
 }
 
-// last is how many units a word points back.
+// last maps a word to the number of units that it points back. A word that is missing here points to the present one.
 var last = map[string]int{"last": 1, "past": 1, "previous": 1, "上": 1, "上上": 2}
 
-var common = strings.Fields("sat sun wed mon march mar may")
+// commonWords are names of months and weekdays that are other words too.
+var commonWords = strings.Fields("sat sun wed mon march mar may")
 
-// common reports whether a name is a common word because it has no capital.
-func (p *parser) common(matched, name string) bool {
+// isCommonWord reports whether the name within the matched text is meant as a common word, because it has no
+// capital.
+func (p *parser) isCommonWord(matched, name string) bool {
 	at := p.i - len(matched) + strings.LastIndex(matched, name)
-	return slices.Contains(common, name) && (p.question[at] < 'A' || p.question[at] > 'Z')
+	hasCapital := 'A' <= p.question[at] && p.question[at] <= 'Z'
+
+	return slices.Contains(commonWords, name) && !hasCapital
 }
 
 // count reads the groups of {count} or {hancount}; half an hour is 30 minutes.
@@ -311,7 +334,10 @@ func count(m []string) (n int, u unit) {
 // hanCount reads a number in digits, or one below a hundred in characters.
 func hanCount(s string) (n int) {
 	for _, r := range strings.ReplaceAll(s, "两", "二") {
-		at := strings.IndexRune("零一二三四五六七八九", r) / len("零")
+		// Each of these characters has the same number of bytes, so the quotient is its digit. It is 0 for other
+		// characters.
+		digit := strings.IndexRune("零一二三四五六七八九", r) / len("零")
+
 		switch {
 		case isDigit(string(r)):
 			n = 10*n + int(r-'0')
@@ -320,23 +346,28 @@ func hanCount(s string) (n int) {
 		case r == '十':
 			n = 10 * max(n, 1)
 		default:
-			n += max(at, 0)
+			n += digit
 		}
 	}
 
 	return n
 }
 
-// dated returns the date of a year, month and day, which may be empty from the right. Without a year it is
-// the latest such date that has begun.
+// dated returns the date of a year, month and day. The day may be empty, or the month and the day. Without a
+// year it is the latest such date that has begun.
 func (p *parser) dated(year, name, date string) (a anchor, ok bool) {
 	y, m, d := hanCount(year), months[name], hanCount(date)
 	if m == 0 {
 		m = hanCount(name)
 	}
 
+	// A part that is given and cannot be read is 0.
+	badMonth := m > 12 || (m == 0) != (name == "")
+	badDay := (d == 0) != (date == "")
+	badYear := year != "" && (y < 1970 || y >= 2100)
+
 	switch {
-	case m > 12 || (m == 0) != (name == "") || (d == 0) != (date == "") || year != "" && (y < 1970 || y >= 2100):
+	case badMonth || badDay || badYear:
 		return anchor{}, false
 	case year != "":
 		return p.on(y, m, d), d <= daysIn(y, m)
@@ -348,15 +379,18 @@ func (p *parser) dated(year, name, date string) (a anchor, ok bool) {
 
 // stamp reads an RFC 3339 time, whose seconds and zone may be missing.
 func (p *parser) stamp(text string) (anchor, bool) {
-	for i, layout := range []string{
-		"2006-01-02T15:04Z07:00",
-		"2006-01-02T15:04",
-		"2006-01-02T15:04:05Z07:00",
-		"2006-01-02T15:04:05",
+	for _, format := range []struct {
+		layout string
+		grain  unit
+	}{
+		{"2006-01-02T15:04Z07:00", minute},
+		{"2006-01-02T15:04", minute},
+		{"2006-01-02T15:04:05Z07:00", second},
+		{"2006-01-02T15:04:05", second},
 	} {
-		if t, err := time.ParseInLocation(layout, strings.ToUpper(text), p.now.Location()); err == nil {
-			grain := minute - unit(i/2) // the last two have seconds
-			return anchor{date: span{t, t.Add(lengths[grain])}, grain: grain, point: t}, true
+		t, err := time.ParseInLocation(format.layout, strings.ToUpper(text), p.now.Location())
+		if err == nil {
+			return anchor{date: span{t, t.Add(lengths[format.grain])}, grain: format.grain, point: t}, true
 		}
 	}
 
@@ -373,9 +407,12 @@ func clockOf(h, m, s, half string) (a anchor, ok bool) {
 		a.clockGrain = minute
 	}
 
-	// Without am or pm an hour up to 12 is of either half of the day. 0 and 13 are not.
-	if a.half = 0 < hours && hours <= 12; a.half && half != "" {
-		a.clock, a.half = a.clock%noon, false
+	// Without am or pm an hour from 1 to 12 may be of either half of the day.
+	either := 0 < hours && hours <= 12
+	a.half = either && half == ""
+	// 12 am is 0 o'clock and 12 pm is noon.
+	if either && half != "" {
+		a.clock %= noon
 		if half == "p" {
 			a.clock += noon
 		}
