@@ -13,13 +13,14 @@ var queriesFile string
 // texts returns the texts of all queries.
 var texts = sync.OnceValues(func() (map[store.Query]store.Statement, error) { return store.ParseTexts(queriesFile) })
 
-// named is a connection that runs the queries of package store by their names.
-type named struct{ *Conn }
+// namedConn is a connection that runs the queries of package store by their names.
+type namedConn struct{ *Conn }
 
-var _ store.SQL = named{}
+var _ store.SQL = namedConn{}
 
 // statement returns the prepared statement of a query, nil for one that has nothing to do in a file.
-func (c named) statement(q store.Query) (*stmt, error) {
+func (c namedConn) statement(q store.Query) (*stmt, error) {
+	// prepared, which checks this for a new statement, is not called for a known one.
 	if s, known := c.named[q]; known {
 		return s, c.mayRun()
 	}
@@ -38,7 +39,7 @@ func (c named) statement(q store.Query) (*stmt, error) {
 }
 
 // Exec implements store.SQL. The text of a query without parameters may hold several statements.
-func (c named) Exec(q store.Query, args ...any) error {
+func (c namedConn) Exec(q store.Query, args ...any) error {
 	if len(args) > 0 {
 		return c.Query(q, args, func(store.Row) error { return nil })
 	}
@@ -51,21 +52,21 @@ func (c named) Exec(q store.Query, args ...any) error {
 	return c.Conn.Exec(sql)
 }
 
-// Changed implements store.SQL.
-func (c named) Changed(q store.Query, args ...any) (int64, error) {
+// Changed implements store.SQL. It returns the number of rows that the query has changed.
+func (c namedConn) Changed(q store.Query, args ...any) (int64, error) {
 	before := c.TotalChanges()
 	err := c.Exec(q, args...)
 	return c.TotalChanges() - before, err
 }
 
-// Insert implements store.SQL.
-func (c named) Insert(q store.Query, args ...any) (int64, error) {
+// Insert implements store.SQL. It returns the id of the row that the query has inserted.
+func (c namedConn) Insert(q store.Query, args ...any) (int64, error) {
 	err := c.Exec(q, args...)
 	return c.LastInsertRowID(), err
 }
 
 // Query implements store.SQL.
-func (c named) Query(q store.Query, args []any, row func(store.Row) error) error {
+func (c namedConn) Query(q store.Query, args []any, row func(store.Row) error) error {
 	s, err := c.statement(q)
 	if err != nil || s == nil {
 		return err
@@ -74,8 +75,8 @@ func (c named) Query(q store.Query, args []any, row func(store.Row) error) error
 }
 
 // Describe returns how many parameters a query takes and how many columns its rows have. It fails for a text that
-// does not fit the tables. In a query that has nothing to do here both are 0.
-func (c named) Describe(q store.Query) (params, columns int, err error) {
+// does not fit the tables. Both are 0 for a query that has nothing to do in a file.
+func (c namedConn) Describe(q store.Query) (params, columns int, err error) {
 	s, err := c.statement(q)
 	if err != nil || s == nil {
 		return 0, 0, err
@@ -84,7 +85,7 @@ func (c named) Describe(q store.Query) (params, columns int, err error) {
 	return s.BindCount(), s.ColumnCount(), nil
 }
 
-// TextOf returns the text of a query.
+// TextOf returns the SQL text of a query, "" if the query has nothing to do in a file.
 func TextOf(q store.Query) (string, error) {
 	all, err := texts()
 	if err != nil {
