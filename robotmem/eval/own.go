@@ -12,7 +12,7 @@ import (
 
 const (
 	ownKept  = 0.5 // share of the words of a sentence that its question keeps
-	ownLeast = 3   // words of a question
+	ownLeast = 3   // least number of words of a question
 	ownRunes = 3   // characters that are kept or dropped together where no spaces divide words
 )
 
@@ -23,9 +23,10 @@ func OwnSet(memories []robotmem.Memory, seed uint64) *Set {
 
 	for i := range memories {
 		m := &memories[i]
-		id, meta := fmt.Sprint(m.MemoryID), map[string]any{"conv": m.Collection, "session": m.SessionID}
+		id := fmt.Sprint(m.MemoryID)
+		meta := map[string]any{"conv": m.Collection, "session": m.SessionID}
 		s.Docs = append(s.Docs, Item{ID: id, Text: m.Content, Meta: meta})
-		words, spaces := ownWords(m.Content)
+		words, separator := ownWords(m.Content)
 
 		// A generator for each memory keeps its question the same when others are added or removed.
 		rng := rand.New(rand.NewPCG(seed, uint64(m.MemoryID)))
@@ -38,9 +39,9 @@ func OwnSet(memories []robotmem.Memory, seed uint64) *Set {
 			}
 		}
 
-		// The whole sentence would be found by its text alone.
+		// A question that is the whole sentence would be found by its text alone.
 		if len(asked) >= ownLeast && len(asked) < len(words) {
-			s.Queries = append(s.Queries, Item{ID: id, Text: strings.Join(asked, spaces), Meta: meta})
+			s.Queries = append(s.Queries, Item{ID: id, Text: strings.Join(asked, separator), Meta: meta})
 			s.Judged[id] = Judged{id: 1}
 		}
 	}
@@ -48,13 +49,15 @@ func OwnSet(memories []robotmem.Memory, seed uint64) *Set {
 	return s
 }
 
-// ownWords divides the longest sentence of a text at spaces, or into groups of characters.
-func ownWords(text string) (words []string, spaces string) {
+// ownWords divides the longest sentence of a text at spaces, or into groups of characters if it has none. The
+// words are to be joined by separator.
+func ownWords(text string) (words []string, separator string) {
 	sentences := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("!?。！？\n", r) })
 	byLength := func(a, b string) int { return utf8.RuneCountInString(a) - utf8.RuneCountInString(b) }
 	longest := slices.MaxFunc(append(sentences, ""), byLength) // "" for a text without sentences
 
-	if words = strings.Fields(longest); len(words) > 1 {
+	words = strings.Fields(longest)
+	if len(words) > 1 {
 		return words, " "
 	}
 
