@@ -40,9 +40,9 @@ type demoReport struct {
 	DB         string         `json:"db"`
 	Recordings int            `json:"recordings"` // each is stored as a perception and a fact
 	Sessions   int            `json:"sessions"`
-	Facts      int            `json:"facts"` // the others were known already
+	Facts      int            `json:"facts"` // fewer than recordings, because some recordings give the same fact
 	Questions  []demoQuestion `json:"questions"`
-	Probe      int64          `json:"probe"` // the trace of the question by trace
+	Probe      int64          `json:"probe"` // the perception whose trace the question by trace asks with
 
 	m      *local.Node
 	at     time.Time // of the present recording
@@ -131,11 +131,16 @@ func (r *demoReport) episode(ctx context.Context, part []robotfailures.Failure) 
 
 // remember stores the trace of a recording as a perception and its figures as a fact.
 func (r *demoReport) remember(ctx context.Context, session string, f robotfailures.Failure) error {
-	about, observed := demoContext(f.Task), r.at
+	about := demoContext(f.Task)
+	observed := r.at
 	peak, trend := torque(f)
 	about["params"] = map[string]any{"peak_torque": peak, "torque_trend": trend}
 	// The sets hold motions without a failure too.
 	succeeded := f.Class == "normal" || f.Class == "ok"
+	verb := "failed"
+	if succeeded {
+		verb = "succeeded"
+	}
 	about["task"] = map[string]any{"name": f.Task, "success": succeeded, "class": f.Label()}
 	saved, err := r.m.SavePerception(ctx, &robotmem.SavePerceptionRequest{
 		Description:    fmt.Sprintf("wrench at the wrist during %s, %s: torque %s", f.Task, f.Label(), trend),
@@ -148,7 +153,7 @@ func (r *demoReport) remember(ctx context.Context, session string, f robotfailur
 	}
 
 	learnt, err := r.m.Learn(ctx, &robotmem.LearnRequest{
-		Insight: fmt.Sprintf("observed that %s %s with %s: torque %s, peak torque %.0f", f.Task, map[bool]string{true: "succeeded", false: "failed"}[succeeded], f.Label(), trend, peak),
+		Insight: fmt.Sprintf("observed that %s %s with %s: torque %s, peak torque %.0f", f.Task, verb, f.Label(), trend, peak),
 		Context: about, SessionID: session, ObservedAt: &observed, Source: fmt.Sprintf("Robot Execution Failures (UCI), %s recording %d", f.Set, f.Index+1),
 	})
 	if err != nil {
@@ -173,8 +178,8 @@ func demoContext(task string) robotmem.Object {
 	return robotmem.Object{"task": map[string]any{"name": task}, "robot": map[string]any{"id": "demo-arm"}, "env": map[string]any{"sim_or_real": "real"}}
 }
 
-// torque returns the largest magnitude, and whether the last five samples are 1.5 times as strong
-// as the first five, or the reverse.
+// torque returns the largest magnitude and the trend. The trend is rising if the last five samples are 1.5 times
+// as strong as the first five, and falling if the first five are 1.5 times as strong as the last five.
 func torque(f robotfailures.Failure) (peak float64, trend string) {
 	var sums [robotfailures.SampleCount / 5]float64
 
@@ -195,7 +200,7 @@ func torque(f robotfailures.Failure) (peak float64, trend string) {
 	return peak, "steady"
 }
 
-// ask asks by words, by structure and by a trace.
+// ask asks one question in words, one by structure and one by a trace.
 func (r *demoReport) ask(ctx context.Context) error {
 	for _, q := range []struct {
 		text    string

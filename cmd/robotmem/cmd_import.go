@@ -183,7 +183,7 @@ func (c *importCmd) open(a *app) (in io.ReadCloser, size int64, err error) {
 	return f, info.Size(), nil
 }
 
-// facts learns lines. A signal ends it after the batch under way.
+// facts imports a file of learn requests. A signal ends the import after the batch under way.
 func (c *importCmd) facts(ctx context.Context, a *app) error {
 	if err := c.noDryRun(); err != nil {
 		return err
@@ -197,7 +197,8 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 	defer in.Close()
 	o := jsonl.Options{KeepDuplicates: c.KeepDuplicates}
 	if f, ok := in.(*os.File); ok {
-		base := filepath.Join(a.Config.Home, "node") // of a node elsewhere
+		// The state is kept beside the memory, or in the home of the program if the memory is that of a node elsewhere.
+		base := filepath.Join(a.Config.Home, "node")
 		if a.Config.URL == "" && !a.Config.onServer() {
 			if base, err = a.Config.dbPath(); err != nil {
 				return err
@@ -278,8 +279,8 @@ func (a *app) payloadMissing(uid, sha256 string) {
 	a.refused("payload "+sha256, fmt.Errorf("is missing in the archive, and memory %s has lost it; import a whole archive to bring it back", uid))
 }
 
-// useFile is UseFile. A dry run makes no memory where there is none: an empty one in a
-// temporary folder answers instead.
+// useFile calls f with the memory in the file, as UseFile does. A dry run makes no memory where there is none: f gets
+// an empty one in a temporary folder instead.
 func (c *importCmd) useFile(ctx context.Context, a *app, f func(*local.Node) error) error {
 	if c.DryRun && errors.Is(a.existing(), robotmem.NotFound) {
 		return a.inTempMemory(ctx, func(m *local.Node, _ string) error { return f(m) })
@@ -306,14 +307,15 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 		defer func() { _ = src.Close() }() // it was only read
 		lost := 0
 		missing := func(uid, sha256 string) {
-			// A dry run reads no payload. An archive whose manifest names none cannot have any.
+			// A dry run reads no payload, so it cannot tell which one is missing, unless the manifest says that the
+			// archive has none at all.
 			if !c.DryRun || src.Payloads() == 0 {
 				lost++
 				a.payloadMissing(uid, sha256)
 			}
 		}
 		report, err := m.Import(ctx, src, archive.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun, Missing: missing})
-		err = c.arrived(a, importAnswer{ImportReport: report}, err)
+		err = c.showReport(a, importAnswer{ImportReport: report}, err)
 		if err == nil && lost > 0 {
 			err = exitCodes[robotmem.Invalid]
 		}
@@ -343,7 +345,7 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 		// The notes list what the reader had to assume, such as a time zone.
 		notes := src.Report()
 
-		return c.arrived(a, importAnswer{ImportReport: report, File: &notes}, err)
+		return c.showReport(a, importAnswer{ImportReport: report, File: &notes}, err)
 	})
 }
 
@@ -370,7 +372,7 @@ func (c *importCmd) markdown(ctx context.Context, a *app) error {
 			report.Memories.Refused += bad
 		}
 
-		return c.arrived(a, importAnswer{ImportReport: report, Learnt: &learnt}, err)
+		return c.showReport(a, importAnswer{ImportReport: report, Learnt: &learnt}, err)
 	})
 }
 
@@ -381,8 +383,9 @@ type importAnswer struct {
 	File   *python.Report   `json:"in_the_file,omitempty"`
 }
 
-// arrived prints the report of an import, also of one that failed: what it counts is stored.
-func (c *importCmd) arrived(a *app, answer importAnswer, failed error) error {
+// showReport prints the report of an import and returns the error of the command. It prints also the report of an
+// import that failed, because what the report counts is stored.
+func (c *importCmd) showReport(a *app, answer importAnswer, failed error) error {
 	if answer.ImportReport == nil {
 		return failed
 	}
@@ -393,7 +396,11 @@ func (c *importCmd) arrived(a *app, answer importAnswer, failed error) error {
 	}
 
 	err := a.show(c.JSON, answer, func(w *lines) {
-		w.line("%s", map[bool]string{true: "would import:", false: "imported:"}[c.DryRun])
+		if c.DryRun {
+			w.line("would import:")
+		} else {
+			w.line("imported:")
+		}
 		w.fields(reflect.ValueOf(answer), "")
 	})
 	if failed != nil && !c.DryRun {
@@ -410,23 +417,23 @@ func (c *importCmd) arrived(a *app, answer importAnswer, failed error) error {
 	return errors.Join(failed, err)
 }
 
-// perceptions imports what read reads, and prints the account. broken says that a part could not be
-// read.
-func (c *importCmd) perceptions(ctx context.Context, a *app, read func(to importers.Sink, progress func(importers.Progress)) (account any, broken bool, err error)) error {
+// perceptions calls read, which passes what it reads to a sink, and prints the report that read returns. broken says
+// that a part of the source could not be read.
+func (c *importCmd) perceptions(ctx context.Context, a *app, read func(to importers.Sink, progress func(importers.Progress)) (report any, broken bool, err error)) error {
 	if err := c.noDryRun(); err != nil {
 		return err
 	}
 
 	return a.Use(ctx, func(m robotmem.Node) error {
 		show := a.newProgressOf("import", "")
-		account, broken, err := read(&sensors.Sink{Node: m, Collection: a.Config.Collection}, func(at importers.Progress) { show(at.Done, at.Total) })
+		report, broken, err := read(&sensors.Sink{Node: m, Collection: a.Config.Collection}, func(at importers.Progress) { show(at.Done, at.Total) })
 		if errors.Is(err, importers.ErrEnded) {
 			return a.show(c.JSON, map[string]bool{"known": true}, func(w *lines) { w.line("it was imported before, to its end; nothing was read") })
 		}
 
-		if account != nil {
-			if perr := a.show(c.JSON, account, nil); perr != nil {
-				return errors.Join(err, perr)
+		if report != nil {
+			if showErr := a.show(c.JSON, report, nil); showErr != nil {
+				return errors.Join(err, showErr)
 			}
 		}
 
@@ -481,7 +488,7 @@ func (c *importCmd) recording(ctx context.Context, a *app) error {
 	})
 }
 
-// parseRanges reads "0", "5-9".
+// parseRanges reads numbers and ranges of episodes, such as "0" and "5-9".
 func parseRanges(texts []string) ([]lerobot.Range, error) {
 	var out []lerobot.Range
 

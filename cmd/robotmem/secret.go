@@ -16,9 +16,9 @@ import (
 
 const secretBytes = 32
 
-// nodeSecret returns the secret of a memory, which it makes if there is none, with mode 0600.
-// A node proves with it to clients of the same user that it serves the file. It is of no use to anybody else
-// and gives no access to the node.
+// nodeSecret returns the secret of a memory. If there is none it makes one, with mode 0600. With the secret a
+// node proves to clients of the same user that it serves the file. The secret is of no use to anybody else and
+// gives no access to the node.
 func nodeSecret(path string) ([]byte, error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		if err := makeSecret(path); err != nil {
@@ -30,8 +30,9 @@ func nodeSecret(path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read: %w", path, err)
 	}
-	// A secret that others can read proves nothing.
-	if !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+	// A secret that others can read proves nothing. Windows has no bits for others.
+	othersMayRead := runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0
+	if othersMayRead || !info.Mode().IsRegular() {
 		return nil, robotmem.Errorf(robotmem.Invalid, "secret", "%s can be read by others, or is no file; remove it, and the node makes another one", path)
 	}
 
@@ -48,7 +49,7 @@ func nodeSecret(path string) ([]byte, error) {
 	return secret, nil
 }
 
-// makeSecret makes the file whole or not at all; of several processes one makes it.
+// makeSecret makes the file whole or not at all. If several processes try, the file is that of one of them.
 func makeSecret(path string) error {
 	secret := make([]byte, secretBytes)
 	_, _ = rand.Read(secret)                                              // never fails

@@ -13,9 +13,9 @@ import (
 type interruptible struct {
 	ctx   context.Context
 	in    io.Reader
-	reads chan readResult // of the read in progress, nil without one
+	reads chan readResult // the result of the read in progress, nil without one
 	rest  []byte          // what was read and not yet returned
-	err   error           // after rest
+	err   error           // of the last read, returned with the end of rest
 }
 
 type readResult struct {
@@ -39,14 +39,16 @@ func (r *interruptible) Read(p []byte) (int, error) {
 
 		select {
 		case got := <-r.reads:
-			r.reads, r.rest, r.err = nil, got.data, got.err
+			r.reads = nil
+			r.rest, r.err = got.data, got.err
 		case <-r.ctx.Done():
 			return 0, &robotmem.Error{Kind: robotmem.Unavailable, Err: context.Cause(r.ctx)}
 		}
 	}
 
 	n := copy(p, r.rest)
-	if r.rest = r.rest[n:]; len(r.rest) > 0 {
+	r.rest = r.rest[n:]
+	if len(r.rest) > 0 {
 		return n, nil
 	}
 
