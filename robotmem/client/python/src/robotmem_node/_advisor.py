@@ -17,11 +17,10 @@ class Advisor:
         ...
         ep.learn("pushed", context={"params": params, "task": {"success": True}})
 
-    ranges are the bounds of each parameter, a tuple (low, high) of numbers between which it is drawn as a
-    float, or a list of choices. A fraction explore of the
-    attempts, and those for which the memory has no suggestion yet, are drawn from the ranges; the others
-    are what `advise` suggests, within the ranges. answer is the last answer of advise, None if the
-    parameters were drawn.
+    ranges gives each parameter either a tuple (low, high), between which a float is drawn, or a list of
+    choices. Parameters are drawn from the ranges for a fraction explore of the attempts, and for those for
+    which the memory has no suggestion yet. For the others they are what `advise` suggests, within the
+    ranges. answer is the last answer of advise, None if it was not asked.
     """
 
     answer: AdviseResponse | None = None
@@ -39,14 +38,14 @@ class Advisor:
         seed: int | None = None,
         **fields: Any,
     ):
-        """place_field is the context path of the places, and max_distance, in metres, how far away an
-        attempt still counts; choose it so that it holds some ten attempts. Other fields are those of
-        advise, such as n_min and goal. With goal="near" and the place that each attempt reached in
+        """place_field is the context path of the places. max_distance is how far away an attempt still
+        counts, in metres; choose it so that some ten attempts lie within it. Other fields are those of
+        advise, such as n_min and goal. With goal="near", and the place that each attempt reached in
         place_field, attempts that missed teach as much as those that hit."""
         if not 0 <= explore <= 1:
             raise ValueError("explore is a fraction of the attempts, 0 to 1, not %r" % explore)
         for name, bounds in ranges.items():
-            if not isinstance(bounds, (list, tuple)) or not bounds or (isinstance(bounds, tuple) and (len(bounds) != 2 or not all(map(_is_number, bounds)) or not bounds[0] <= bounds[1])):
+            if not _is_range(bounds):
                 raise ValueError("the range of %s is (low, high) or a list of choices, not %r" % (name, bounds))
         self.memory, self.task, self.ranges = memory, task, dict(ranges)
         self.explore, self.place_field, self.max_distance = explore, place_field, max_distance
@@ -63,9 +62,11 @@ class Advisor:
         self.answer = None
         if self._random.random() < self.explore:
             return drawn
-        near = {"field": self.place_field, "target": place, "max_distance": self.max_distance} if place is not None else None
-        if near is not None and self.max_distance is None:
-            del near["max_distance"]
+        near: Object | None = None
+        if place is not None:
+            near = {"field": self.place_field, "target": place}
+            if self.max_distance is not None:
+                near["max_distance"] = self.max_distance
         self.answer = self.memory.advise(
             task=self.task, spatial_sort=near, context_filter=dict(context_filter) if context_filter else None, **self._fields,  # type: ignore[arg-type]
         )
@@ -82,6 +83,13 @@ class Advisor:
             elif _is_number(value) and all(map(_is_number, r)):
                 drawn[name] = min(r, key=lambda choice: abs(choice - value))
         return drawn
+
+
+def _is_range(bounds: Any) -> bool:
+    """Whether bounds are (low, high) or a list of choices."""
+    if isinstance(bounds, tuple):
+        return len(bounds) == 2 and all(map(_is_number, bounds)) and bounds[0] <= bounds[1]
+    return isinstance(bounds, list) and bool(bounds)
 
 
 def _is_number(value: Any) -> bool:

@@ -17,8 +17,8 @@ T = TypeVar("T")
 
 
 class AsyncMemory(AsyncOperations):
-    """A Memory for asyncio. Its calls run in threads, so that a slow one holds up no other task; memory
-    is the Memory that they ask, for what has no method here.
+    """A Memory for asyncio. Its calls run in threads, so that a slow one holds up no other task. The
+    property memory is the Memory that does the work; use it for what has no method here.
 
         async with AsyncMemory("arm7.db") as m:
             await m.learn("the drawer opens to the left")
@@ -72,7 +72,8 @@ class AsyncMemory(AsyncOperations):
 
     async def events(self, timeout: float = 60.0) -> AsyncIterator[Event]:
         """Iterate over what happens at the node; see Memory.events."""
-        stream, end = self.memory.events(timeout), object()
+        stream = self.memory.events(timeout)
+        end = object()  # StopIteration cannot cross a future, so next returns this at the end
         while (event := await self.run(next, stream, end)) is not end:
             assert isinstance(event, Event)
             yield event
@@ -85,7 +86,7 @@ class AsyncMemory(AsyncOperations):
 
 
 class AsyncEpisode:
-    """An episode for asyncio; see Episode, which episode is."""
+    """An Episode for asyncio. The attribute episode is the Episode that does the work."""
 
     def __init__(self, memory: AsyncMemory, episode: Episode):
         self._memory, self.episode = memory, episode

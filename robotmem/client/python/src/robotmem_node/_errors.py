@@ -10,8 +10,8 @@ class RobotmemError(Exception):
 
     kind is invalid, not_found, conflict, too_large, forbidden, unavailable, corrupt or internal; field
     the argument at fault, if one is; detail says what is allowed and what to do next; status is that
-    of HTTP, 0 if there was no answer; op the operation; retry_after the seconds after which the node
-    asks to be tried again, if it said so.
+    of HTTP, 0 if there was no answer; op the operation; retry_after how many seconds the node asks to
+    wait before the call is repeated, None if it does not say.
     """
 
     def __init__(self, kind: str, field: str, detail: str, status: int = 0, op: str = "", retry_after: float | None = None):

@@ -26,11 +26,14 @@ Object = dict[str, Any]
 
 
 def older(node: str, package: str) -> bool:
-    """Whether a node is of an older minor version than the package. Builds without a version are not."""
-    found = [re.match(r"v?(\d+)\.(\d+)\.", text) for text in (node, package)]
-    if node and None in found:
+    """Whether a node is of an older minor version than the package. A node that names no version is older than
+    all that name one. A build whose version has no number is not older."""
+    if not node:
+        return True
+    node_version, package_version = (re.match(r"v?(\d+)\.(\d+)\.", text) for text in (node, package))
+    if node_version is None or package_version is None:
         return False
-    return not node or [int(n) for n in found[0].groups()] < [int(n) for n in found[1].groups()]  # type: ignore[union-attr]
+    return [int(n) for n in node_version.groups()] < [int(n) for n in package_version.groups()]
 
 
 class Event(NamedTuple):
@@ -125,9 +128,11 @@ class Http:
                 process, since, connection = self._kept.pop()
             except IndexError:
                 return self._connect(timeout)
-            with selectors.DefaultSelector() as closed:  # the node says nothing else to a connection at rest
+            # The node sends nothing over a connection at rest, so one that can be read has been closed.
+            with selectors.DefaultSelector() as closed:
                 closed.register(connection.sock, selectors.EVENT_READ)
-                if process == os.getpid() and time.monotonic() - since < 30 and not closed.select(0):
+                own, fresh = process == os.getpid(), time.monotonic() - since < 30
+                if own and fresh and not closed.select(0):
                     connection.timeout = timeout
                     connection.sock.settimeout(timeout)
                     return connection
@@ -135,7 +140,8 @@ class Http:
 
     def _ask(self, op: str, method: str, path: str, headers: dict[str, str], body: Any, timeout: float, reads: bool) -> Any:
         """Send a request over a kept connection and return the answer."""
-        connection, whole = self._reuse(timeout), False
+        connection = self._reuse(timeout)
+        whole = False  # the answer was read to its end, so the connection can be used again
         try:
             kept = connection.sock is not None
             try:
@@ -175,7 +181,7 @@ class Http:
             raise self._unreachable(op, err) from err
         finally:
             if not kept and connection.sock is not None:
-                connection.sock.close()  # an answer holds what it reads from until it is closed itself
+                connection.sock.close()  # the response can still be read: it has a file of its own on the socket
                 connection.sock = None
 
     def _answer(self, op: str, response: http.client.HTTPResponse) -> Any:
@@ -364,14 +370,15 @@ def _form(boundary: str, encoded: dict[str, str], stream: BinaryIO) -> Iterator[
             raise RobotmemError("invalid", "data", "could not be read to its end (%s); nothing was stored" % err, 0, "save_perception") from err
         if data:
             yield data
-        elif data is not None:
+        elif data is not None:  # a stream that does not block returns None when it has nothing yet
             break
     yield ("\r\n--%s--\r\n" % boundary).encode()
 
 
 class _ProvenConnection(http.client.HTTPConnection):
-    """A connection to a node that has proved that it may read the secret beside its file. Another user's
-    program on the port of a node that has ended cannot, and gets neither the token nor the facts."""
+    """A connection to a node that has proved that it may read the secret beside its file. When a node has
+    ended, another user's program may take its port. It cannot prove this, so it gets neither the token
+    nor the facts."""
 
     def __init__(self, host: str, port: int | None, timeout: float, file: str):
         super().__init__(host, port, timeout=timeout)
@@ -413,7 +420,7 @@ def _send_chunks(connection: http.client.HTTPConnection, method: str, target: st
         connection.putheader(name, value)
     connection.endheaders()
     with selectors.DefaultSelector() as answers:
-        if not isinstance(connection, http.client.HTTPSConnection):  # TLS has messages of its own
+        if not isinstance(connection, http.client.HTTPSConnection):  # TLS sends messages that are no answer
             answers.register(connection.sock, selectors.EVENT_READ)
         try:
             for chunk in chunks:
