@@ -40,7 +40,8 @@ def dock(folder):
         print("cart: nothing is known against corridor B: takes the short way")
         return
     known = answer.memories[0]
-    print("cart: asked %s: %s (learnt by %s)" % ("its copy alone, the site is away" if away else "its copy and the site", known.content, known.provenance.robot))
+    asked = "its copy alone, the site is away" if away else "its copy and the site"
+    print("cart: asked %s: %s (learnt by %s)" % (asked, known.content, known.provenance.robot))
     print("cart: takes the detour through corridor C")
 
 
