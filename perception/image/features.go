@@ -131,6 +131,7 @@ func (g *grid) lumaRange() (low, high, mean float64) {
 		high = max(high, v)
 		mean += v / (gridCells * gridCells)
 	}
+
 	return low, high, mean
 }
 
@@ -256,6 +257,7 @@ func (m *values) RGBA64At(x, y int) color.RGBA64 {
 	}
 	share := min(max((v-m.low)/(m.high-m.low), 0), 1)
 	level := uint16(math.Round(math.MaxUint16 * share))
+
 	return color.RGBA64{level, level, level, math.MaxUint16}
 }
 

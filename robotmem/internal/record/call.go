@@ -35,5 +35,6 @@ func (c Call) WithPayload(payloadSum string) Call {
 		digest := sha256.Sum256(append(before, payloadSum...))
 		c.Digest = digest[:]
 	}
+
 	return c
 }
