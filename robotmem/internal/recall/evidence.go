@@ -1,15 +1,10 @@
 package recall
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
@@ -329,62 +324,6 @@ func reliability(m *robotmem.Memory) float64 {
 	return *m.Reliability
 }
 
-// matchedWords returns the words of the query that a memory has, in its text or its context. Numbers of the context
-// are compared only if the query has a number.
-func matchedWords(inText map[string]bool, s *subject, number bool) map[string]bool {
-	out := maps.Clone(inText)
-	maps.DeleteFunc(out, func(_ string, found bool) bool { return !found })
-	if len(out) == len(inText) {
-		return out
-	}
-
-	for path, v := range s.leaves() {
-		for _, part := range []string{wordsOfPath.Replace(path), strings.ReplaceAll(v, "_", " ")} {
-			// Only short texts are cached: they recur in many memories, while numbers rarely do.
-			var stems []string
-			if len(part) <= 64 && IsText(part) {
-				stems = cached(stemsOf, part, text.Stems)
-			} else if number || strings.Trim(part, digits+"+-., ") != "" {
-				stems = text.Stems(part)
-			}
-
-			for _, word := range stems {
-				if _, asked := inText[word]; asked {
-					out[word] = true
-				}
-			}
-		}
-	}
-
-	return out
-}
-
-const digits = "0123456789"
-
-// The caches hold stems that many memories share, and claims, whose computation takes most of a recall of long
-// texts.
-var (
-	stemsOf, _  = lru.New[string, []string](1 << 12)           // of paths and values of contexts
-	claims, _   = lru.New[string, *consolidate.Claim](1 << 11) // by uid and version
-	wordsOfPath = strings.NewReplacer("_", " ", ".", " ")
-)
-
-// Forget empties the caches, which may hold texts of a purged memory.
-func Forget() {
-	stemsOf.Purge()
-	claims.Purge()
-}
-
-// cached returns f(key), from the cache if it is there.
-func cached[V any](cache *lru.Cache[string, V], key string, f func(string) V) V {
-	v, known := cache.Get(key)
-	if !known {
-		v = f(key)
-		cache.Add(key, v)
-	}
-	return v
-}
-
 // difference counts the words that a has and b does not have.
 func difference(a, b map[string]bool) (n int) {
 	for word := range a {
@@ -403,34 +342,6 @@ func newWords(inText, others map[string]bool) (n int) {
 		}
 	}
 	return n
-}
-
-// subject has the features by which memories are compared. Each is computed once, when it is needed, because it
-// takes time.
-type subject struct {
-	*robotmem.Memory
-	leaves func() map[string]string // of its context
-	stems  func() []string
-	claim  func() *consolidate.Claim
-	change func() bool // whether it says that something has changed
-}
-
-func newSubject(m *robotmem.Memory) *subject {
-	s := &subject{
-		Memory: m,
-		leaves: sync.OnceValue(func() map[string]string { return leaves(m.Context) }),
-		stems:  sync.OnceValue(func() []string { return text.Stems(m.Content) }),
-		change: sync.OnceValue(func() bool { return record.NamesChange(m.Content) }),
-	}
-	s.claim = sync.OnceValue(func() *consolidate.Claim {
-		key := fmt.Sprint(m.UID, " ", m.Version)
-		if m.UID == "" {
-			return record.ClaimOf(m, s.leaves())
-		}
-		return cached(claims, key, func(string) *consolidate.Claim { return record.ClaimOf(m, s.leaves()) })
-	})
-
-	return s
 }
 
 // replaces returns 1 if b outdates a, -1 if a outdates b, otherwise 0.
@@ -465,134 +376,4 @@ func shareWord(a, b map[string]bool) bool {
 		}
 	}
 	return false
-}
-
-// CompareContexts counts the texts and flags that two contexts share and that differ, and the numbers and
-// coordinates that differ.
-func CompareContexts(a, b robotmem.Object) (same, differ, values int) {
-	return compareLeaves(leaves(a), leaves(b))
-}
-
-func compareLeaves(x, y map[string]string) (same, differ, values int) {
-	for path, v := range x {
-		w, ok := y[path]
-		switch {
-		case !ok, slices.Contains(versions, path[strings.LastIndexByte(path, '.')+1:]):
-		case v == w && IsText(v):
-			same++
-		case v != w && IsText(v) && IsText(w):
-			differ++
-		case v != w:
-			values++
-		}
-	}
-
-	return same, differ, values
-}
-
-// versions are keys whose values may change while the memories are still about the same subject.
-var versions = []string{"map", "map_id", "firmware", "version", "fw", "status", "result", "outcome"}
-
-// TextLeaves returns the texts, numbers and lists of a context by path, without flags, in lower case.
-func TextLeaves(context robotmem.Object) map[string]string { return leaves(context) }
-
-// leaves returns the texts, numbers and lists of a context by path, without flags.
-func leaves(context robotmem.Object) map[string]string {
-	out := map[string]string{}
-
-	for _, l := range Leaves("", map[string]any(context)) {
-		if l.Value != "true" && l.Value != "false" {
-			out[l.Path] = strings.ToLower(l.Value)
-		}
-	}
-
-	return out
-}
-
-// noteConflicts adds to each of the first answers the answers that it replaces or that replace it.
-func noteConflicts(answers []robotmem.Memory, hits []hit) {
-	for i := range hits[:min(len(hits), evidenceMost)] {
-		for j := range i {
-			newer := replaces(&hits[i], &hits[j])
-			if newer == 0 {
-				continue
-			}
-			late, early := &answers[i], &answers[j]
-			if newer < 0 {
-				late, early = early, late
-			}
-
-			early.Conflicts = append(early.Conflicts, robotmem.ConflictWith{
-				MemoryID: late.MemoryID,
-				Reason:   "a later value of the same",
-				Newer:    true,
-			})
-			late.Conflicts = append(late.Conflicts, robotmem.ConflictWith{
-				MemoryID: early.MemoryID,
-				Reason:   "an earlier value of the same",
-			})
-		}
-	}
-}
-
-const (
-	warnFirst = 5  // best hits; unless two of them are the same failed attempt, no others are read
-	warnPool  = 20 // best hits among which attempts are counted
-	warnLeast = 3  // least number of failed attempts for a warning
-)
-
-// warnings names attempts of the same task and parameters that all failed.
-func (r *run) warnings(ctx context.Context, hits []hit) (out []string, err error) {
-	if len(r.Content) == 0 {
-		return nil, nil
-	}
-
-	// By attempt, as attemptOf describes it.
-	failed := map[string][]int64{}
-	succeeded := map[string]bool{}
-	repeated := false
-
-	hits = hits[:min(warnPool, len(hits))]
-	for i := range hits {
-		h := &hits[i]
-		// Most recalls have nothing to warn of, so the other memories are not loaded for them.
-		if i == warnFirst && !repeated {
-			return nil, nil
-		}
-		if h.Outcome == robotmem.OutcomeUnknown {
-			continue
-		}
-		if ok, err := r.loadAhead(ctx, hits, i, warnFirst); err != nil {
-			return nil, err
-		} else if !ok {
-			continue
-		}
-		if what := attemptOf(h.memory); what == "" {
-			continue
-		} else if h.Outcome == robotmem.OutcomeFailure {
-			failed[what] = append(failed[what], h.id)
-			repeated = repeated || len(failed[what]) > 1
-		} else {
-			succeeded[what] = true
-		}
-	}
-
-	for _, what := range slices.Sorted(maps.Keys(failed)) {
-		if ids := failed[what]; len(ids) >= warnLeast && !succeeded[what] {
-			out = append(out, fmt.Sprintf("%s failed %d times and never succeeded: memories %s",
-				what, len(ids), strings.Trim(fmt.Sprint(ids), "[]")))
-		}
-	}
-
-	return out, nil
-}
-
-// attemptOf returns the task and the parameters of an attempt, "" without parameters.
-func attemptOf(m *robotmem.Memory) string {
-	params, _ := m.Context["params"].(map[string]any)
-	data, err := robotmem.CanonicalJSON(params)
-	if err != nil || len(params) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s with %s", cmp.Or(record.TaskOf(m.Context), "an attempt"), data)
 }
