@@ -1,5 +1,5 @@
 // Package archive is the form in which memories move between nodes: records that refer to each
-// other by uid, never by the numbers of a node, and a file of them with their payloads.
+// other by uid, never by the local ids of a node, and a file of them with their payloads.
 //
 // # Nouns
 //
@@ -13,15 +13,15 @@
 //
 // # The file
 //
-// A tar, also compressed with Zstandard, of regular files alone in this order:
+// A tar of regular files alone, which may be compressed with Zstandard, in this order:
 //
 //	manifest.json                  format, version, and how much of each there is
 //	sessions/000001-SUM.jsonl      a session a line
 //	memories/000002-SUM.jsonl      a memory a line, 500 at most
 //	payloads/ab/SUM                the bytes that the memories before it name
 //	…
-//	links/000009-SUM.jsonl         a link a line: what may refer to what comes later
-//	SHA256SUMS                     a line of each file before it; the end
+//	links/000009-SUM.jsonl         a link a line, last because a link may name any record
+//	SHA256SUMS                     a line for each file before it; it ends the archive
 //
 // SUM is the SHA-256 of the file in hex. An unpacked archive is therefore checked with "sha256sum
 // -c SHA256SUMS", its payloads are files that other programs open, and each part is checked before
