@@ -34,14 +34,14 @@ type Counts struct {
 
 // Options are the options of Import. The zero value works.
 type Options struct {
-	// KeepDuplicates also stores lines that say what is known.
+	// KeepDuplicates also stores lines whose facts are stored already.
 	KeepDuplicates bool
 	// State lets an interrupted import continue. Without it the import begins with the first line.
 	State *State
 	// Refused is called for each bad line, or each bad value of an array. The unit is line or value.
 	Refused func(unit string, number int64, reason string)
-	// Lines says that the text is one request a line of UTF-8, as this program made it, whatever it
-	// looks like.
+	// Lines says that the text has one request a line in UTF-8, as this program writes it. The format
+	// of the text is then not detected.
 	Lines bool
 	// Progress is called with the number of bytes that each batch had.
 	Progress func(bytes int64)
@@ -63,8 +63,6 @@ func Import(ctx context.Context, svc robotmem.Service, in io.Reader, o Options) 
 		}
 	}
 
-	// The state is kept after every error, so that the next call continues. A file that holds no requests at all has
-	// nothing to continue.
 	im.unit = l.unit
 	start := int64(0)
 	if s := o.State; s != nil {
@@ -72,6 +70,8 @@ func Import(ctx context.Context, svc robotmem.Service, in io.Reader, o Options) 
 		if err := l.skipTo(in, start); err != nil {
 			return im.counts, fmt.Errorf("seeking to the end of the last import: %w", err)
 		}
+		// The state is kept after every error, so that the next call continues. A file that holds no requests at all
+		// has nothing to continue.
 		defer func() {
 			switch {
 			case errors.Is(err, ErrNoRequests):
@@ -235,7 +235,7 @@ type batch struct {
 	braced     bool // a line begins with a brace
 }
 
-// foreign reports whether no line of a short text begins as a request does.
+// foreign reports whether no line begins with a brace, as a request does.
 func (b *batch) foreign() bool { return !b.braced }
 
 type badLine struct {
