@@ -2,9 +2,9 @@
 // at the end of an episode, and computes the decay of confidence. It has pure functions only; the
 // caller applies the results.
 //
-// Similar words never make two facts one. A duplicate has the same content sequence and the same
-// numbers; a memory is superseded only by one that says the same, but for words such as "again". The caller gives quantities of one
-// dimension in one unit.
+// Similar words never make two facts one. A duplicate has the same content sequence (see [Statement])
+// and the same numbers. A memory is superseded only by one that says the same, apart from words such
+// as "again". The caller gives quantities of one dimension in one unit.
 //
 // # Caveats
 //
