@@ -1,8 +1,8 @@
 package payload
 
-// move moves the numbers of an array from their order in the payload, row after row, to
-// that of the codec, or back. Byte b of the number in row r and column c
-// goes to r*row + c*column + b*byte after the lead:
+// strides are the distances in bytes from one row, column or byte of an array to the next. The
+// payload has the numbers row after row; the codec stores them in another order. Byte b of the
+// number in row r and column c is at r*row + c*column + b*byte after the lead:
 //
 //	                  row      column   byte
 //	unchanged         C*E      E        1
@@ -26,7 +26,8 @@ func (l layout) strides(rows int) strides {
 	return strides{l.row(), l.element, 1}
 }
 
-// table copies the bytes that stay unchanged, and returns the whole rows.
+// table copies the bytes that stay unchanged from src to dst. It returns the number of whole rows, and the parts of
+// dst and src that hold them.
 func (l layout) table(dst, src []byte) (rows int, d, s []byte) {
 	if l.element > 0 && len(src) > l.offset {
 		rows = (len(src) - l.offset) / l.row()
@@ -42,7 +43,8 @@ func (l layout) table(dst, src []byte) (rows int, d, s []byte) {
 	return rows, dst[l.offset:end], src[l.offset:end]
 }
 
-// move fills dst, which is as long as src, for the compressor, or back from it.
+// move copies src to dst, which is as long, in the order of the codec. With back it copies from the order of the codec
+// to that of the payload.
 func (l layout) move(dst, src []byte, back bool) {
 	rows, dst, src := l.table(dst, src)
 	from, to := strides{l.row(), l.element, 1}, l.strides(rows)

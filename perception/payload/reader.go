@@ -24,7 +24,7 @@ type Reader struct {
 	size   int64 // of the payload
 	sum    [32]byte
 
-	// hash is of the bytes before hashed, which were read from the beginning.
+	// hash covers the bytes from the beginning of the payload to the offset hashed.
 	hash   hash.Hash
 	hashed int64
 	err    error // if the sum is wrong
@@ -135,7 +135,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// damageReader reads a payload, which has no place beyond its size, and names its damage.
+// damageReader reads a payload and returns its damage as [ErrDamaged]. It is never asked for bytes beyond the size.
 type damageReader struct{ *Reader }
 
 func (r damageReader) ReadAt(p []byte, at int64) (n int, err error) {

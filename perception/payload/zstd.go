@@ -53,7 +53,7 @@ func (w *workspace) room(size int) []byte {
 	return w.scratch[:size]
 }
 
-// encode appends the encoding in a layout that compresses.
+// encode appends the frame of raw to dst. The numbers of an array are first arranged so that they compress better.
 func (w *workspace) encode(l layout, dst, raw []byte) []byte {
 	if l.element > 0 {
 		arranged := w.room(len(raw))
@@ -86,7 +86,7 @@ func (w *workspace) decode(l layout, raw, stored []byte) error {
 	return nil
 }
 
-// maxRatio is the most that a byte can decompress to: a block of 128 KiB takes at least four.
+// maxRatio is the most bytes that one byte of a frame decompresses to: a block of 128 KiB takes at least four bytes.
 const maxRatio = 32 << 10
 
 // checkFrame checks without decoding that stored begins with a frame that claims size bytes, and
