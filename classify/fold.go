@@ -41,7 +41,8 @@ func normal(s string) string {
 
 func blankByte(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
-// wordRune reports whether r is a letter of a word with boundaries. Han, kana and Hangul have none.
+// wordRune reports whether r is a letter or digit of a script whose words have boundaries. Those of Han, kana and
+// Hangul have none.
 func wordRune(r rune) bool {
 	if r < utf8.RuneSelf {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
@@ -128,6 +129,7 @@ func sentences(dst []int32, text []byte) []int32 {
 	return append(dst, int32(len(text)))
 }
 
+// mayEnd has the bytes at which a sentence may end. The last two begin 。 and ！？；.
 var mayEnd = [256]bool{'\n': true, ';': true, '.': true, '!': true, '?': true, 0xe3: true, 0xef: true}
 
 // lead returns where the words of a sentence start: after list marks, numbers and quotes.
