@@ -89,8 +89,8 @@ func skipDigits(s string, i int) int {
 // maxPlainExponent is the largest exponent that is written out as zeros.
 const maxPlainExponent = 24
 
-// canonical spells equal numbers in the same way: no plus, no needless zeros, no exponent while
-// it is short. Digits are moved and never computed, so nothing is rounded.
+// canonical spells equal numbers in the same way: no plus, no needless zeros, and an exponent only
+// if the number is long without one. Digits are moved and never computed, so nothing is rounded.
 func canonical(neg bool, whole, fraction string, exponent int) string {
 	digits := whole + fraction
 	point := len(whole) + exponent // position of the point in digits
@@ -154,7 +154,8 @@ func (p *scanner) number(i int) int {
 	if p.sequence && (u.name == "" || isName(s[i:num.end])) {
 		// A number without a unit may be a name, such as a version or a part number: it is compared as
 		// it is written. A word of a few letters after it may be a unit that the table does not know,
-		// whose prefix depends on the case: mSv, MSv.
+		// whose prefix depends on the case: mSv, MSv. p.exact keeps the case of
+		// that word.
 		p.emit(strings.ReplaceAll(s[i:num.end], ",", ""))
 
 		next := num.end
@@ -220,14 +221,14 @@ func wordEnd(s string, i int) int {
 	return i
 }
 
-// isName reports whether a number is written as no quantity is: with leading zeros, as in rack 00A.
+// isName reports whether a number has leading zeros, as in rack 00A. A quantity has none.
 func isName(number string) bool {
 	digits := strings.TrimLeft(number, "+-")
 	return len(digits) > 1 && digits[0] == '0' && isDigit(digits[1])
 }
 
-// numeral emits a number as written, unless that is the canonical decimal, and the
-// canonical decimal.
+// numeral emits the canonical decimal of a number. If the number is written in another way,
+// that spelling is emitted first, except in a sequence.
 func (p *scanner) numeral(written, value string) {
 	if written = unsigned(written); written != value && !p.sequence {
 		p.emit(written) // 1e-3 beside 0.001
@@ -252,8 +253,8 @@ type unit struct {
 	han        bool   // written in Chinese
 }
 
-// glued are unit symbols that are English words or single letters. They count only
-// directly after the digits.
+// glued are unit symbols that are English words or single letters. In lower case and after a
+// space they are units only in a product.
 var glued = wordSet(`n v w T B A K lm cd l g h`)
 
 const (
