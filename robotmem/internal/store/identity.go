@@ -16,7 +16,7 @@ import (
 // of their schedule, the tokens, the site that it has joined. The name of the file does not identify it, because
 // robots that were set up from one image have files of the same name.
 
-// FileID returns the id of the file, "" on another database.
+// FileID returns the id of the file, "" if the database is not a file.
 func (c *Conn) FileID() (id string, err error) {
 	_, err = c.One(FileID, nil, func(r Row) { id = r.ColumnText(0) })
 	return id, err

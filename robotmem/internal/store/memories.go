@@ -85,9 +85,9 @@ func (tx *Tx) addTags(id int64, tags []string) error {
 	return nil
 }
 
-// Changes returns the change counter. It grows with every change of a memory, and with
-// every session that starts or ends. It is stored only if it is larger than the revision of every memory, so that
-// a learn writes one page less.
+// Changes returns the change counter, which grows with every change of a memory, and with every session that starts
+// or ends. It is the larger one of the stored counter and the highest revision of a memory. So a learn need not store
+// the counter, and writes one page less.
 func (c *Conn) Changes() (n int64, err error) {
 	found, err := c.One(ChangeCounter, nil, func(s Row) { n = s.ColumnInt64(0) })
 	// Without the counter, in-memory indexes would count as current.
@@ -103,7 +103,7 @@ func (c *Conn) SetChanges(n int64) error {
 	return c.Exec(SetChangeCounter, n)
 }
 
-// Followed is the progress of EachChanged.
+// Followed is how far EachChanged came.
 type Followed struct {
 	Upto   int64 // the revision of the last row, if rows are in order
 	Rows   int
@@ -117,9 +117,10 @@ type Changes struct {
 	One  Query // the row of a memory
 }
 
-// EachChanged visits the memories that changed after a revision: at most most of them, in the
-// order of their last change and each once, or for 0 all of them in any order, some perhaps
-// twice. It skips rows that cannot be read, so that a damaged page affects only the rows on it.
+// EachChanged visits the memories that changed after a revision. If most is above 0, it visits
+// so many of them at most, in the order of their last change and each once. If most is 0, it visits
+// all of them in any order, some perhaps twice. It skips rows that cannot be read, so that a damaged
+// page affects only the rows on it.
 func (c *Conn) EachChanged(of Changes, after, most int64, visit func(Row) error) (f Followed, err error) {
 	rows, ids := of.All, ChangedIDs
 	page := []any{after}
@@ -165,7 +166,7 @@ func (c *Conn) EachChanged(of Changes, after, most int64, visit func(Row) error)
 	return f, err
 }
 
-// Unindex removes the index entries that Index wrote for the memory.
+// Unindex removes the signature of a memory, which Index wrote, and its vectors. It leaves the tags.
 func (tx *Tx) Unindex(id int64) error {
 	row, err := tx.row(id)
 	if err != nil || row == nil {
@@ -207,8 +208,8 @@ func scanMemory(s Row) *loaded {
 	return l
 }
 
-// row loads a memory; nil if there is none. It fails with Corrupt if it does not match
-// its checksum.
+// row loads a memory; nil if there is none. A row that does not match its checksum is
+// returned together with an error of the kind Corrupt.
 func (c *Conn) row(id int64) (*record.Row, error) {
 	l, err := c.load(id)
 	if err != nil || l == nil {
@@ -318,8 +319,8 @@ func (c *Conn) Damaged() (d Damage, err error) {
 	})
 }
 
-// Earlier versions stored the outcome of an episode as the outcome of its memories, with the source inherited. It is
-// not the outcome of the memory, so it is ignored wherever a row is read. Sites and archives may still hold it.
+// Earlier versions stored the outcome of an episode as the outcome of its memories, with "session" as the source. It
+// is not the outcome of the memory, so it is ignored wherever a row is read. Sites and archives may still hold it.
 const inherited = "session"
 
 // shown returns a row as a response shows it, as of now.
@@ -377,7 +378,7 @@ func (c *Conn) Memory(id int64, now time.Time) (*robotmem.Memory, error) {
 	return m, err
 }
 
-// Find returns one memory as Memory does; nil if there is none.
+// Find returns one memory as Memory does; nil if there is none. A damaged memory is returned together with the error.
 func (c *Conn) Find(id int64, now time.Time) (*robotmem.Memory, error) {
 	row, err := c.row(id)
 	if err != nil {

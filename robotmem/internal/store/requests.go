@@ -11,8 +11,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 )
 
-// An answer is kept for this long, and until so many calls have come after it. A robot that was switched
-// off over a weekend may repeat its last call; the answers of a busy one take some 20 MB.
+// An answer is dropped once it is older than answersAge, or once answersKept calls have come after it. A robot
+// that was switched off over a weekend may repeat its last call; the answers of a busy one take some 20 MB.
 const (
 	answersKept = 100_000
 	answersAge  = 7 * 24 * time.Hour
@@ -42,8 +42,8 @@ func (c *Conn) Answered(call record.Call, res any) (bool, error) {
 	return true, json.Unmarshal(answer, res)
 }
 
-// KeepAnswer keeps the answer of a call that has stored, or found, a memory. It drops two that have
-// become too old, so that the table does not grow by more than that.
+// KeepAnswer keeps the answer of a call that has stored, or found, a memory. It also drops up to two answers
+// that have become too old. So old answers go faster than new ones come.
 func (tx *Tx) KeepAnswer(call record.Call, memoryID int64, res any) error {
 	if call.ID == "" {
 		return nil
@@ -69,8 +69,9 @@ func (tx *Tx) KeepAnswer(call record.Call, memoryID int64, res any) error {
 		id-answersKept, FormatTime(tx.Now.Add(-answersAge)))
 }
 
-// forgetAnswers empties the answers about a memory: a call that is repeated later must not bring it back. It
-// deletes those of other calls that name it, because the reason of a conflict holds a part of its text.
+// forgetAnswers empties the answers about a memory, because a call that is repeated later must not bring the memory
+// back. It deletes the answers of other calls that name the memory, because the reason of a conflict holds a part of
+// its text.
 func (tx *Tx) forgetAnswers(id int64) error {
 	return errors.Join(
 		tx.Exec(ForgetAnswer, []byte{0}, id),

@@ -60,8 +60,8 @@ func (c *Conn) Sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem
 	return err
 }
 
-// ShownBy sets the perception of an incident's episode that shows the incident best: one with bytes before one
-// without, a trace or sound before other kinds, one before the incident before one after it, then the nearest in time.
+// ShownBy fills in the perception of the incident: the one of its episode that shows it best. It prefers one with
+// bytes, then a trace or sound, then one that was observed before the incident, then the nearest in time.
 func (c *Conn) ShownBy(i *admin.Incident) error {
 	if i.SessionID == "" || i.PerceptionID != 0 {
 		return nil
@@ -76,7 +76,7 @@ func (c *Conn) ShownBy(i *admin.Incident) error {
 	return err
 }
 
-// JoinSession checks the record's session and sets its collection.
+// JoinSession checks the session that a record names, and sets the robot and the collection of the record.
 func (c *Conn) JoinSession(r *record.Record) error {
 	r.By.Robot = record.RobotOf(r.Context)
 	if r.SessionID == "" {
@@ -173,8 +173,8 @@ func (c *Conn) findSession(id string) (*SessionRow, error) {
 	return &row, damage
 }
 
-// RecalledFor lists up to n memories that were recalled for a session, useful ones first, with those
-// of pending.
+// RecalledFor lists up to n memories that were recalled for a session or are in pending, useful ones
+// first.
 func (c *Conn) RecalledFor(session string, pending []int64, n int, now time.Time) ([]robotmem.RecalledMemory, error) {
 	more, err := robotmem.EncodeJSON(record.OrEmpty(pending))
 	if err != nil {
@@ -249,9 +249,9 @@ func (tx *Tx) InsertSessionOrigin(collection, origin, id string) error {
 	return tx.Exec(InsertSessionOrigin, collection, origin, id)
 }
 
-// SpanOfSession returns when a session began and ended. given is the end that the caller states. Without it the
-// session ends now, except if all of its memories were observed before it was started: then the episode was stored
-// later than it took place, and it spans the times of its first and its last memory.
+// SpanOfSession returns when a session began and ended: from its start until now. If all of its memories were observed
+// before it was started, the episode was stored later than it took place, and it spans the times of its first and its
+// last memory. given is the end that the caller states. It replaces the end, and not the beginning.
 func (tx *Tx) SpanOfSession(s *robotmem.Session, given *time.Time) (began, ended time.Time, err error) {
 	began, ended = s.CreatedAt, tx.Now
 
@@ -325,7 +325,7 @@ func (tx *Tx) StoreRecallCounts(c *RecallCounts) (total int64, err error) {
 		}
 	}
 
-	// A memory that was purged after its recall gets no credit, and its session no row.
+	// The query stores no row for a memory that was purged after its recall.
 	for to := range c.Credit {
 		err := tx.Exec(InsertRecall, to.Session, to.MemoryID)
 		if err != nil {
@@ -377,7 +377,8 @@ func (tx *Tx) CountStream(session, collection string, n recorder.SourceCount) er
 		session, collection, n.Source, int64(n.Received), int64(n.Stored), int64(n.Dropped), int64(n.Missed), int64(n.Bytes), FormatTime(tx.Now))
 }
 
-// Streams returns the counts of a session's sources, or the sums of every source over all sessions.
+// Streams returns the counts of a session's sources. If the session is "", it returns the sums of each source over all
+// sessions.
 func (c *Conn) Streams(session string) (out []admin.StreamCount, err error) {
 	err = c.Query(SumStreams, []any{session}, func(s Row) error {
 		out = append(out, admin.StreamCount{
