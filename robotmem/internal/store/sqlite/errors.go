@@ -31,7 +31,7 @@ func explained(err error) error {
 
 func (f *fault) Unwrap() error { return f.error }
 
-// Is reports whether a page is damaged, and whether an error is of a kind.
+// Is reports whether the error is of the kind target. For ErrDamagedPage it reports whether a page is damaged.
 func (f *fault) Is(target error) bool {
 	if target == store.ErrDamagedPage {
 		return isCorrupt(f.error)
@@ -99,8 +99,9 @@ func isCorrupt(err error) bool {
 		errors.Is(err, sqlite3.ERROR) && strings.Contains(err.Error(), "malformed JSON")
 }
 
-// schemaTexts are of errors that SQLite and FTS5 give no code of their own. This program
-// wrote the schema and writes all SQL: what does not fit is damage.
+// schemaTexts are parts of the texts of errors for which SQLite and FTS5 have no code. This
+// program wrote the schema and writes all SQL, so an error that one does not fit the other means
+// damage.
 var schemaTexts = []string{
 	"no such ", "has no column named", "duplicate column name", "already exists", // SQL that does not fit the schema
 	"unsupported file format", "invalid fts5 file format", "vtable constructor failed",
@@ -122,8 +123,8 @@ func isAny[Code error](err error, codes ...Code) bool {
 	return slices.ContainsFunc(codes, func(code Code) bool { return errors.Is(err, code) })
 }
 
-// The driver reports the system's reason only if SQLite does nothing else before it
-// gives up; otherwise a failed write and too little free space count as a full disk.
+// The driver reports the reason of the system only if SQLite does nothing else before it gives up.
+// Otherwise a failed write on a disk with too little free space counts as a full disk.
 
 const (
 	// frameBytes is a page in the log, with its header.
@@ -165,8 +166,8 @@ func (db *DB) DiskFull(field string, cause error) error {
 	return &robotmem.Error{Kind: robotmem.Unavailable, Field: field, Err: robotmem.Hide(text, cause)}
 }
 
-// notOpened explains why a file does not open on a full disk. A migration writes all
-// pages to the log.
+// notOpened returns the error of a file that did not open: that of a full disk if there was
+// too little space. A migration writes all pages to the log, so it needs that much space again.
 func (db *DB) notOpened(err error) error {
 	needed := int64(openBytes)
 	if info, serr := os.Stat(db.path); serr == nil {

@@ -35,7 +35,8 @@ var migrations = sync.OnceValue(func() (scripts []string) {
 	return scripts
 })
 
-// RefuseForeign only reads. It fails unless the file is empty or has at most this schema version.
+// RefuseForeign returns the schema version of a file, 0 for an empty one. It fails if the file is of another program or
+// of a newer version of this one, or if its header is damaged. It only reads.
 func RefuseForeign(c *Conn) (version int, err error) {
 	var tables, memories, app, v int64
 	_, err = c.One(`SELECT count(*), count(*) FILTER (WHERE type = 'table' AND name = 'memories'),
@@ -77,7 +78,8 @@ func SchemaVersion() int { return len(migrations()) }
 
 // Migrate returns the function that migrates a file to the current version in one transaction, so
 // that until its commit a program of the older version can use the file. Another process may do
-// the same at the same time. records prepares memories for what is derived anew.
+// the same at the same time. records makes the builder of records for what is derived anew from the
+// memories.
 func Migrate(records func() *record.Builder) func(*Conn) error {
 	// The result is named, because the deferred commit sets it.
 	return func(c *Conn) (err error) {
@@ -103,8 +105,8 @@ func Migrate(records func() *record.Builder) func(*Conn) error {
 	}
 }
 
-// runMigrations runs the scripts after a version, then their fills: these read and write
-// whole rows, with the columns of the present version.
+// runMigrations runs the scripts after a version, then [store.Fill], which reads and writes whole
+// rows with the columns of the present version. A new file gets schema.sql instead.
 func runMigrations(c *Conn, version int, records func() *record.Builder) error {
 	scripts := migrations()
 	if version == 0 {
