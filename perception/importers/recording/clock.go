@@ -32,8 +32,8 @@ const (
 // firstWall is firstWallClock in ns.
 const firstWall = firstWallClock * 1e9
 
-// maxGap bounds the mean time between the messages of a recording whose times are not nanoseconds, in
-// ns: no robot records a million messages per second.
+// maxGap is in nanoseconds. If the mean time between the messages of a recording is below it, the times
+// are in another unit, because no robot records a million messages per second.
 const maxGap = 1000
 
 // clockOf finds the clock of a recording.
@@ -42,7 +42,7 @@ func clockOf(info *Info) clock {
 	for _, unit := range []struct {
 		name     string
 		perTime  uint64 // units in a second
-		messages uint64 // fewer do not prove it
+		messages uint64 // with fewer messages the unit is not certain
 	}{{"seconds", 1, 1}, {"milliseconds", 1e3, 2}} {
 		// A recorder may write seconds or milliseconds into a field of nanoseconds. Its times are those of a wall
 		// clock only in its own unit, and its messages are too many for a span of that few nanoseconds.
@@ -85,10 +85,10 @@ func (c clock) decimal(ns uint64) string {
 	return strconv.FormatUint(ns, 10)
 }
 
-// observed returns when a message was observed. If its log time cannot be, the time of its header or
-// else of its publication counts, if it is that of a wall clock; otherwise the time is zero, and the
-// sink puts the time at which it receives the perception. The problem says what was done; it is "" for
-// a good log time.
+// observed returns when a message was observed. If its log time cannot be a time of observation, the
+// time of its header counts, or else that of its publication. Both count only if they are those of a
+// wall clock. Otherwise the time is zero, and the sink puts the time at which it receives the
+// perception. The problem says what was done; it is "" for a good log time.
 func (c clock) observed(v *message.Value, m *Message) (at time.Time, problem string) {
 	problem = c.problem(m.LogTime)
 	if problem == "" {

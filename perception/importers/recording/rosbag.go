@@ -141,8 +141,8 @@ func filesOf(root *os.Root, name string) (names []string, counted uint64, err er
 	return names, file.Info.Messages, nil
 }
 
-// find returns the name under which a file of a metadata.yaml is in the folder. The first releases of
-// rosbag2 wrote the folder before the name, and files are compressed and unpacked afterwards.
+// find returns the name under which the folder has a file of its metadata.yaml. The first releases of
+// rosbag2 wrote the folder before the name, and a file may have been compressed or unpacked since.
 func find(root *os.Root, name string) (string, error) {
 	base := path.Base(strings.ReplaceAll(name, "\\", "/"))
 
