@@ -13,8 +13,8 @@ import (
 // colours is the number of colours of the heights of a cloud.
 const colours = 32
 
-// above draws x and y to one scale: a trajectory as a line from a ring to a dot, a scan around its
-// sensor, a ring, and a cloud coloured by its heights.
+// above draws x and y to one scale: a trajectory as a line from a ring to a dot, a scan with a ring
+// where the sensor is, and a cloud coloured by its heights.
 func (c *canvas) above(s *media.Samples) error {
 	if len(s.X) == 0 {
 		return errors.New("there is no point with a position to draw")
@@ -31,6 +31,7 @@ func (c *canvas) above(s *media.Samples) error {
 
 	const border, least = 1.08, 1e-3
 	far := max(math.Abs(x0), math.Abs(x1), math.Abs(y0), math.Abs(y1))
+	// half is half of the units per pixel: that of the axis that needs more, and never 0.
 	half := max((x1-x0)/plot.box.width(), (y1-y0)/plot.box.height(), max(least, 1e-6*far)/plot.box.width()) * border / 2
 	across, up := half*plot.box.width(), half*plot.box.height()
 	plot.x = [2]float64{(x0+x1)/2 - across, (x0+x1)/2 + across}
