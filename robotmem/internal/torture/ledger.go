@@ -56,7 +56,7 @@ func newLedger() *ledger {
 }
 
 // ledgerAt returns the ledger of a recording at the moment when the first n calls had been told.
-// Of the calls after them those are possible that had begun, or all if later is true.
+// Of the later calls, those that had begun by then may be stored or not. With later, all of them may.
 func ledgerAt(calls []call, n int, later bool) *ledger {
 	l := newLedger()
 	for _, c := range calls[:n] {
@@ -66,7 +66,7 @@ func ledgerAt(calls []call, n int, later bool) *ledger {
 	for _, c := range calls[n:] {
 		if _, open := l.open[c.id()]; open || later {
 			c.Loose = false
-			// With what it led to.
+			// The call as it was told later, with the states that it led to.
 			l.open[c.id()] = c
 		}
 	}
@@ -127,7 +127,7 @@ func (l *ledger) compare(found map[int64]state) (lost, wrong []string) {
 		expected[s.ID] = s
 	}
 
-	// Robots of which a later acknowledged call is missing.
+	// Robots with a missing call that was acknowledged later. No call that they made after it may be stored.
 	missing := map[string]bool{}
 
 	calls := slices.SortedFunc(maps.Values(l.open), func(a, b call) int { return a.N - b.N })
