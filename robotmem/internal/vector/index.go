@@ -37,19 +37,19 @@ type Index struct {
 	rotation rotation
 
 	rescore atomic.Int64
-	parts   atomic.Int64 // a search scans the best of so many parts of the groups, see arrange.go
+	parts   atomic.Int64 // a search scans the nearest groups with 1/parts of the vectors, see arrange.go
 	scratch sync.Pool    // *scratch
-	large   int          // arrangeLeast, smaller in tests
+	large   int          // the least vectors that are worth groups: arrangeLeast, fewer in tests
 	unsaved atomic.Bool  // the order is newer than the last Write
 
-	arranging sync.Mutex // held by Arrange and Write: elsewhere a vector moves to a later slot only
+	arranging sync.Mutex // held by Arrange and Write. All other methods move a vector to a later slot only
 
 	mu      sync.RWMutex // guards the fields below
 	pages   []*page      // pages[i] has the slots of ids [i*4096, (i+1)*4096); nil until used
 	count   int
 	chunks  []*chunk // chunks[i] has slots [i*4096, (i+1)*4096)
 	next    int      // the slots from here on have not been used
-	fixed   int      // the slots below keep their vectors: another vector of an id gets another slot
+	fixed   int      // the slots below it keep their vectors. A new vector of a memory there gets a new slot
 	centres codes    // of the groups that are arranged
 }
 
@@ -299,8 +299,8 @@ func (b *MeanBuilder) Mean() []float32 {
 
 // A stored vector is a sequence of blocks of 64 dimensions; the last may be shorter. A
 // block is a scale, little-endian float32, and an int8 for each dimension, of which the
-// largest is 127 or -127. The scale gives the block its length before the rounding, so a
-// stored vector keeps its length, and encoding it again changes nothing. With one scale
+// largest is 127 or -127. The scale is such that rounding does not change the length of the
+// block. So a stored vector keeps its length, and encoding it again changes nothing. With one scale
 // for all dimensions a few large components would make all others coarse.
 const (
 	blockDims = 64
@@ -359,8 +359,9 @@ func component(raw []byte) float32 {
 }
 
 // dot is the inner product of a query and a stored vector. The product of a float32 and an
-// int8 is exact in float64, and the conversion keeps the compiler from fusing the others,
-// so the fixed order of the sums gives the same result on every machine.
+// int8 is exact in float64. The conversion to float64 keeps the compiler from fusing the
+// multiplication by the scale with the addition. So the fixed order of the sums gives the same
+// result on every machine.
 func dot(question []float64, raw []byte) (sum float64) {
 	for len(question) > 0 {
 		var s0, s1, s2, s3 float64
