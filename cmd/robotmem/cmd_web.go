@@ -41,12 +41,12 @@ type webCmd struct {
 
 const (
 	shutdownTimeout = 10 * time.Second // for requests in flight at a signal
-	// defaultRate allows a page with a hundred thumbnails at once and stops a loop.
+	// defaultRate lets a page load a hundred thumbnails at once, and stops a client that calls in a loop.
 	defaultRate = 100
 	maxRate     = 1_000_000
 )
 
-// Run serves until a signal comes. It prints its address when it can be asked.
+// Run serves until a signal comes. It prints the address of the node once the node accepts connections.
 func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	set := &a.Config
 	if set.URL != "" {
@@ -111,7 +111,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	// A limit that the user gave must not be replaced.
+	// returnHeap sets the memory limit of Go. It must not replace a limit that the user gave.
 	if set.Memory == "" && os.Getenv("GOMEMLIMIT") == "" {
 		afterCollection(returnHeap)
 	}
@@ -196,9 +196,9 @@ func (a *app) serveSite(ctx context.Context, options *web.Options, onlyLocal boo
 	return a.serveOver(ctx, inCollection(guard, a.Config.Collection), options, onlyLocal, tlsConfig)
 }
 
-// openSiteUntil reports whether the tenant still has no token. From the first one on, which any node or command
-// may have made, or while the database cannot be asked, every request needs a token. Revoking the last one does
-// not open the node again: other tenants may have theirs.
+// openSiteUntil returns a function that reports whether requests need no token. They need none until the tenant has
+// one, which any node or command may make. While the database cannot be asked, they need one. Revoking the last token
+// does not open the node again: other tenants may have theirs.
 func (a *app) openSiteUntil(ctx context.Context, s *site.Site) func() bool {
 	var closed atomic.Bool
 
