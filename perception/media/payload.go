@@ -66,7 +66,7 @@ func (p Payload) Whole() error {
 	return nil
 }
 
-// Encoding is the reader that fits a payload of text or numbers.
+// Encoding says which reader fits a payload of text or numbers.
 type Encoding int
 
 // The encodings.
@@ -81,7 +81,7 @@ const (
 
 // IsNPZ reports whether data begins as a .npz file: a zip whose first entry is a .npy file.
 func IsNPZ(data []byte) bool {
-	// Of a local file, before its name.
+	// The length of the header of a file in a zip, up to the name of the file.
 	const header = 30
 	if !bytes.HasPrefix(data, []byte("PK\x03\x04")) || len(data) < header {
 		return false
@@ -109,7 +109,7 @@ func (p Payload) Encoding() Encoding {
 	return Opaque
 }
 
-// WholeText returns text without a byte order mark, also of UTF-16.
+// WholeText returns text without a byte order mark. UTF-16 is decoded if all of the text is here.
 func (p Payload) WholeText() []byte {
 	if p.IsHead() || !bytes.HasPrefix(p.Data, []byte("\xff\xfe")) && !bytes.HasPrefix(p.Data, []byte("\xfe\xff")) {
 		return bytes.TrimPrefix(p.Data, []byte("\ufeff"))
