@@ -30,7 +30,7 @@ type Item struct {
 	// MediaType says how Data is encoded. If it is empty, [Sniff] decides.
 	MediaType string
 	// Data is the payload, or its first bytes if Size is larger than len(Data).
-	// Of the first bytes alone only what a header says is reported.
+	// If only the first bytes are here, only what a header says is reported.
 	Data []byte
 	// Size is the length of the whole payload in bytes; 0 means len(Data).
 	Size int64
@@ -145,15 +145,15 @@ func Describe(it Item) (summary, kind string, vector []float32) {
 	return media.Clean(summary, media.MaxSummary), kind, vector
 }
 
-// DecodeBytes returns about how much memory describing an item takes, at most: what a caller that
-// describes several items side by side compares with its own limit.
+// DecodeBytes returns an estimate of the most memory that describing an item takes. A caller that
+// describes several items side by side compares it with its own limit.
 func DecodeBytes(it Item) int64 {
 	in := it.Payload()
 	if image.Accepts(in) {
 		return image.DecodeBytes(in)
 	}
 
-	// A reading of float64 from two bytes, its copy, and the values around it.
+	// Two bytes may hold a reading, which takes a float64, its copy, and the values around it.
 	const perByte = 16
 
 	return perByte * int64(len(it.Data))
@@ -247,8 +247,9 @@ func MakePreview(it Item, o PreviewOptions) (*Preview, error) {
 	})
 }
 
-// firstOf returns what the first format makes of an item that can. Otherwise it returns the first
-// error, or none if no format accepts the item. A picture is not read as anything else.
+// firstOf calls do for each format that accepts the item, and returns the first result. If all fail, it
+// returns the first error. If no format accepts the item, it returns the error none. An item that is
+// known to have no samples, such as a picture, is not read as anything else.
 func firstOf[T any](it Item, verb string, none error, do func(view) (*T, error)) (*T, error) {
 	in := it.Payload()
 	if in.IsHead() {
