@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Words, pairs of words, and in scripts without spaces parts of a text, which say that something has changed.
+// These say that something has changed: words, pairs of words, and parts of a text in scripts without spaces.
 var (
 	changes = setOf(`now anymore moved relocated reassigned replaced swapped exchanged changed updated upgraded renamed
 		switched rebuilt repaired fixed cleaned released collected emptied refilled new
