@@ -77,7 +77,7 @@ func openPLY(data []byte) (*source, error) {
 		f.fields = append(f.fields, one)
 	}
 
-	// PLY has no packed colour. The three channels are joined, and the place of red stands for the colour.
+	// PLY has no packed colour, so points packs the three channels. The field of red stands for the colour.
 	colours := joinColours(f.fields)
 	if err := assign(f.fields); err != nil {
 		return nil, err
@@ -269,8 +269,8 @@ func (r *plyReader) list(f *plyField) error {
 	return r.pass(int64(n), f.typ)
 }
 
-// skip passes over all of an element. Each property takes at least a byte, so that a count that is too
-// large ends with the data.
+// skip passes over all of an element. Each property takes at least a byte, so a count that is too large
+// fails where the data ends.
 func (r *plyReader) skip(e *plyElement) error {
 	if len(e.fields) == 0 {
 		return nil
@@ -286,7 +286,7 @@ func (r *plyReader) skip(e *plyElement) error {
 	return nil
 }
 
-// row passes over the lists of number n of an element, and calls read for each other field.
+// row reads row n of an element. It skips the lists, and calls read with the index of each other field.
 func (r *plyReader) row(e *plyElement, n int64, read func(i int) error) error {
 	for i := range e.fields {
 		var err error
