@@ -9,9 +9,10 @@ import (
 )
 
 // ring is a queue of records between one goroutine that writes and one that reads. A
-// record is a header of headerBytes and a payload; it may continue at the beginning of
-// buf. head and tail count bytes from the beginning: head moves when a record is complete,
-// tail when it has been read, so that neither side ever sees half a record.
+// record is a header of headerBytes and a payload; at the end of buf it continues at the
+// start of buf. head and tail count the bytes of all records that were ever written and read.
+// head moves when a record is complete, tail when it has been read, so that neither side ever
+// sees half a record.
 type ring struct {
 	buf  []byte
 	head atomic.Uint64 // moved by the writer
@@ -155,7 +156,8 @@ type gap struct {
 	Seconds    float64 `json:"seconds"`
 }
 
-// describeTimes adds the stamps that do not follow from the rate.
+// describeTimes adds the times of the samples if they do not follow from the rate. For a long chunk it adds the gaps
+// and the jitter instead.
 func (c *chunk) describeTimes(m map[string]any, period float64) {
 	var gaps []gap
 	total, jitter := 0, 0.0
