@@ -84,7 +84,7 @@ func QuantityOf(v any) (q units.Quantity, unit string, ok bool) {
 	return units.Quantity{}, "", false
 }
 
-// thousands are the commas of 1,500.
+// thousands matches a number with commas between its thousands, as in 1,500.
 var thousands = regexp.MustCompile(`^\s*[-+]?\d{1,3}(?:,\d{3})+\b`)
 
 // plainNumber spells full-width digits and letters as ASCII, and leaves out thousands separators.
@@ -94,8 +94,8 @@ func plainNumber(s string) string {
 	return strings.ReplaceAll(number, ",", "") + s[len(number):]
 }
 
-// measured returns the value at a key of an object: the object itself for the number of a
-// quantity, so that it has its unit at both paths.
+// measured returns the value at a key of an object. If the object is a quantity, its key value
+// stands for the whole object, so that the number has its unit at both paths.
 func measured(m map[string]any, key string) (v any, ok bool) {
 	if v, ok = m[key]; ok && key == "value" {
 		if _, _, isQuantity := QuantityOf(m); isQuantity {
@@ -105,8 +105,8 @@ func measured(m map[string]any, key string) (v any, ok bool) {
 	return v, ok
 }
 
-// Spelt is the number that a text is: "12.5". The text itself stands beside it. Two texts
-// are equal only as texts: "1.10" is another version than "1.1".
+// Spelt is the number that a text spells, as "12.5" does. It is an operand beside the text
+// itself. Two texts are equal only as texts: "1.10" is another version than "1.1".
 type Spelt struct{ number any }
 
 func speltNumber(v any) (Spelt, bool) {
@@ -164,7 +164,7 @@ func frameOf(m map[string]any, frame, mapID string) (string, string) {
 // left out unless they may be quantities: only [Condition.NamesObject] compares them.
 func ValuesIn(context, path string) (values string, ok bool) {
 	all, ok := robotmem.ValuesAt(context, path)
-	// Of quantities: the whole object.
+	// The path of the number of a quantity has the whole object as its value.
 	if strings.HasSuffix("."+path, ".value") && strings.Contains(context, "unit") {
 		var values []any
 		collect(robotmem.ParseObject(context), path, &values)
@@ -223,8 +223,8 @@ func Number(v any) (f float64, ok bool) {
 	return 0, false
 }
 
-// compareValues orders two values; ok is false without a common order. A number is taken
-// in a unit where the other value is a quantity.
+// compareValues orders two values; ok is false without a common order. A number without a
+// unit gets that of unit if the other value is a quantity.
 func compareValues(a, b any, unit func() string) (order int, ok bool) {
 	a, b = inUnit(a, b, unit), inUnit(b, a, unit)
 	switch a := a.(type) {
