@@ -13,7 +13,7 @@ import (
 //
 // A channel is described twice: by its course over time, and by the distribution of
 // its readings. Two impacts of equal force a few samples apart differ in the first
-// and agree in the second, which costs nothing, unlike an alignment in time.
+// and agree in the second. So no alignment in time is needed, which would cost time.
 //
 // Every reading enters as its square root with its sign. The squared distance of two channels,
 // divided by the sum of the magnitudes of their readings, is a Hellinger distance: 0 for equal
