@@ -124,8 +124,8 @@ func (q *Query) Narrows() bool {
 		q.Like != nil || q.Type != "" || q.PerceptionType != "" || q.Category != "" || len(q.Tags) > 0 || q.AsOf != nil
 }
 
-// filtered reports whether the request itself, and not a time in the query, says which memories are meant. They are
-// then an answer even if none shares a word with the query.
+// filtered reports whether the request says which memories are meant: it has conditions, and no time in the query
+// became one. They are then an answer even if none shares a word with the query.
 func (q *Query) filtered() bool {
 	return !q.Narrowed && (q.Filter != nil || q.SessionID != "" || q.Type != "" || q.PerceptionType != "" ||
 		q.Category != "" || len(q.Tags) > 0 || q.After != nil || q.Before != nil)
@@ -167,9 +167,9 @@ func (r *run) fused() bool {
 	return n > 1 && !r.Strict()
 }
 
-// depth is the number of entries of a single list that can reach the first n: with the factor w for
-// the real world, rank r can do so while w/(k+r+1) > 1/(k+n). It adds warnPool entries, because later stages compare
-// more than n hits and some memories may be damaged.
+// depth is the number of entries of a single list that can reach the first n: with the factor w of memories from the
+// real world (RealWeight), rank r can do so while w/(k+r+1) > 1/(k+n). It adds warnPool entries, because later stages
+// compare more than n hits and some memories may be damaged.
 func (r *run) depth() int {
 	d := int(min(100, max(r.RealWeight, 1/r.RealWeight))*float64(RRFK+r.N)) - RRFK + warnPool
 	if r.Diversity > 0 {
