@@ -41,14 +41,14 @@ const MinPoses = 2
 //
 //   - TUM text, a line per pose: time tx ty tz qx qy qz qw;
 //   - KITTI odometry text, a line per pose: a matrix of 3 rows and 4 columns;
-//   - a table whose header names x, y and perhaps z, t, qx qy qz qw or yaw, in lengths
-//     if it names units, and nothing else;
+//   - a table whose header names x, y and perhaps z, t, qx qy qz qw or yaw, and nothing
+//     else; if it names a unit of x, y or z, that is m;
 //   - JSON: a list of poses, or an object with poses, each with position (a list or x,
 //     y, z), and perhaps orientation and stamp; also a ROS PoseStamped.
 //
 // Text without a header is TUM or KITTI if metadata format says tum or kitti, if the media type is
-// text/x-tum or text/x-kitti, or if the numbers can hardly be anything else: times that never fall before
-// quaternions of length 1, or rotation matrices. A pose without a position is left out.
+// text/x-tum or text/x-kitti, or if the numbers can hardly be anything else: times that never
+// fall, each followed by a quaternion of length 1, or rotation matrices. A pose without a position is left out.
 // The error says why the data is not a trajectory.
 func Decode(in media.Payload) (*Trajectory, error) {
 	if err := in.Whole(); err != nil {
@@ -151,7 +151,7 @@ func (t *Trajectory) bounds() (low, high [3]float64) {
 	return low, high
 }
 
-// Samples returns an even part of the poses.
+// Samples returns poses at even steps through the list, so many as the options ask for.
 func (t *Trajectory) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	time := func(i int) float64 { return float64(i) }
 	if t.Times != nil {
