@@ -1,4 +1,4 @@
-"""The program robotmem as a child process, and where one that serves a file already is."""
+"""The program robotmem as a child process, and the address of one that already serves a file."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def _read_own(path: str) -> str:
 
 
 def read_secret(file: str) -> bytes:
-    """What the node of a file proves to know. Raises ConnectionError without it."""
+    """The secret of a file, which its node proves that it knows. Raises ConnectionError if it cannot be read."""
     path = os.path.realpath(file) + ".secret"
     try:
         secret = bytes.fromhex(_read_own(path).strip())
@@ -196,7 +196,7 @@ def _read_address(path: str) -> Address | None:
 
 
 def published(file: str) -> Address | None:
-    """The node that another process of this user started for a file, if it says it runs."""
+    """The node that another process of this user started for a file; None if no address of one is there."""
     return _read_address(_address_file(file))
 
 

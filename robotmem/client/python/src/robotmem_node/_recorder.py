@@ -44,9 +44,9 @@ class Recorder:
 
     push takes a few microseconds and never waits. A thread sends chunks of a second over one connection;
     each is a perception of type proprioceptive (another: perception_type) with the values as float64,
-    the rate, the channels, the source, and the start and end. Of uneven stamps, a chunk of more than 64
-    samples keeps the gaps and the largest jitter, a shorter one all; without a rate chunks are that
-    short. While the node is away the samples wait, at most buffer of them; what does not fit is dropped
+    the rate, the channels, the source, and the start and end. If the stamps are uneven, a chunk of up
+    to 64 samples keeps all stamps, and a longer one the gaps and the largest jitter. Without a rate no
+    chunk is longer. While the node is away the samples wait, at most buffer of them; what does not fit is dropped
     and counted, and so is a sample without numbers or of another width. NaN is stored. close, or the end
     of the block, sends the rest.
 
@@ -128,7 +128,7 @@ class Recorder:
         return self._error
 
     def close(self, timeout: float = 30.0) -> RecorderCounts:
-        """Send what waits, for timeout seconds and the length of a call at most. Raises the error of the
+        """Send what waits. It takes at most timeout seconds and the time of one call. Raises the error of the
         last attempt if that fails, the node's refusal if it refused samples, such as those of an episode
         that has ended, and ValueError if all samples were no numbers; these samples count as dropped.
         Closing again does nothing."""
@@ -243,7 +243,7 @@ class Recorder:
         return row
 
     def _stamp(self, t: Any) -> float | None:
-        """A stamp in seconds; None if it is none."""
+        """A stamp in seconds; None if t is no stamp."""
         try:
             stamp = t.timestamp() if isinstance(t, datetime.datetime) else float(t) if isinstance(t, numbers.Real) else math.nan
         except (OverflowError, ValueError):

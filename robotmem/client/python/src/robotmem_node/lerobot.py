@@ -20,8 +20,8 @@ class EpisodeCallback:
             for each frame: callback.frame(frame); dataset.add_frame(frame)
             dataset.save_episode(); callback.episode_end(success=True)
 
-    Of each episode the low-dimensional features (observation.state, action, …) are stored as one trace
-    each, and a fact with the length, the task and the outcome. Images stay in the dataset. The task of a
+    Each low-dimensional feature of an episode (observation.state, action, …) is stored as a trace. A fact
+    has the length, the task and the outcome of the episode. Images stay in the dataset. The task of a
     frame is used if it has one; add_frame takes it out of the frame.
     """
 

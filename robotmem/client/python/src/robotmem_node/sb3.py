@@ -19,9 +19,10 @@ class MemoryCallback(BaseCallback):
 
     The environment needs Stable-Baselines3's Monitor, as make_vec_env and the models add it. Of each
     finished episode the return, the length, the success (info["is_success"], if the environment says
-    so) and the parameters are learnt; every is how many to skip between two. At the end the run's
+    so) and the parameters are learnt; with every=n only each n-th episode is. At the end the run's
     outcome is its rate of successes over the last 100 episodes. The node is asked from the training
-    loop, a millisecond for each remembered episode; if it is away, training goes on and lost counts.
+    loop, a millisecond for each remembered episode; if it is away, training goes on,
+    and the attribute lost counts the calls that failed.
     """
 
     def __init__(self, memory: Memory, *, task: str | None = None, params: Mapping[str, Any] | None = None, context: Mapping[str, Any] | None = None, collection: str | None = None, every: int = 1, verbose: int = 0):
