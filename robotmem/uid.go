@@ -1,8 +1,10 @@
 package robotmem
 
 import (
+	"encoding/json"
 	"reflect"
 	"regexp"
+	"strconv"
 
 	jsonv2 "github.com/go-json-experiment/json"
 
@@ -33,6 +35,38 @@ func ByUID(req any) (uid string, id *int64) {
 	}
 
 	return "", nil
+}
+
+// CheckUID fails with Invalid if a request names a memory by something else than a uid.
+func CheckUID(req any) error {
+	if uid, _ := ByUID(req); uid != "" && !isUID.MatchString(uid) {
+		return Errorf(Invalid, "memory_id", "must be the number of a memory or its uid, a UUID in lower case, not %q", abbreviate(uid))
+	}
+	return nil
+}
+
+// RequestJSON returns the JSON of a request. It fails with Invalid if the request names a memory twice, or by
+// something else than a uid.
+func RequestJSON(req any) ([]byte, error) {
+	data, err := json.Marshal(req)
+	uid, id := ByUID(req)
+	if err != nil || uid == "" {
+		return data, err
+	}
+	if err := CheckUID(req); err != nil {
+		return nil, err
+	}
+	if *id != 0 {
+		return nil, Errorf(Invalid, "memory_id", "memory %d and the uid %s are given; name the memory once", *id, uid)
+	}
+
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return nil, err
+	}
+	fields["memory_id"] = json.RawMessage(strconv.Quote(uid))
+
+	return json.Marshal(fields)
 }
 
 // isUID matches the form of a uid.

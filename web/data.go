@@ -2,11 +2,13 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -46,7 +48,7 @@ func (s *server) data(op *robotmem.Op) echo.HandlerFunc {
 		// The bytes come from any client. A type that could run scripts in a browser is downloaded, not shown.
 		mediaType := payloadHeaders(c, payload.MediaType, payload.SHA256)
 		if !shownInline(mediaType) {
-			c.Response().Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="memory-%d"`, payload.MemoryID))
+			c.Response().Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="memory-%s"`, cmp.Or(req.UID, strconv.FormatInt(payload.MemoryID, 10))))
 		}
 
 		s.content(c, loggedPayload{payload, s.log}, payload.Bytes)

@@ -118,7 +118,7 @@ func (ch child) call(ctx context.Context, name string, in any) (*mcp.CallToolRes
 	if !robotmem.OpByName(name).Hints.Tool {
 		return fail(robotmem.Invalid, "", fmt.Errorf("%s is no tool: %w", name, robotmemtest.ErrNotOffered))
 	}
-	args, err := json.Marshal(in)
+	args, err := robotmem.RequestJSON(in)
 	if err != nil {
 		return fail(robotmem.Invalid, "", err)
 	}

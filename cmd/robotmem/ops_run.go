@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -69,7 +70,8 @@ func (c *opCommand) confirm(request json.RawMessage) error {
 	var req robotmem.ForgetRequest
 	_, err := c.op.Decode(context.Background(), nil, request, &req)
 	if err == nil && req.Purge {
-		err = c.invalid("purge", "destroys memory %d for good, and nothing brings it back; pass --yes to do it", req.MemoryID)
+		err = c.invalid("purge", "destroys memory %s for good, and nothing brings it back; pass --yes to do it",
+			cmp.Or(req.UID, strconv.FormatInt(req.MemoryID, 10)))
 	}
 
 	return err

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -308,22 +307,17 @@ func fieldsOf(op *robotmem.Op, in any) (map[string]json.RawMessage, error) {
 		return nil, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Field: field, Err: err}
 	}
 
-	data, err := json.Marshal(in)
+	data, err := robotmem.RequestJSON(in)
+	if e := (*robotmem.Error)(nil); errors.As(err, &e) {
+		return nil, &robotmem.Error{Op: op.Name, Kind: e.Kind, Field: e.Field, Err: e.Err}
+	}
 	if err != nil {
 		return nil, invalid(op, in, err)
 	}
 
 	fields := map[string]json.RawMessage{}
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return nil, err // it is an object
-	}
 
-	// A uid stands in the place of the number.
-	if uid, _ := robotmem.ByUID(in); uid != "" {
-		fields["memory_id"] = json.RawMessage(strconv.Quote(uid))
-	}
-
-	return fields, nil
+	return fields, json.Unmarshal(data, &fields) // it is an object
 }
 
 // invalid returns the error of a request without a JSON form, such as a context with NaN.

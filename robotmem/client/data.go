@@ -1,7 +1,6 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -17,7 +16,6 @@ import (
 	"net/url"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -27,8 +25,11 @@ import (
 // the reader's Close removes, and compares them with their checksum.
 func (c *Client) OpenData(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.DataReader, error) {
 	op := robotmem.OpByName("data")
-	id := cmp.Or(r.UID, strconv.FormatInt(r.MemoryID, 10))
-	path := strings.ReplaceAll(op.Path(), "{memory_id}", url.PathEscape(id))
+	fields, err := fieldsOf(op, r)
+	if err != nil {
+		return nil, err
+	}
+	path := strings.ReplaceAll(op.Path(), "{memory_id}", url.PathEscape(text(fields["memory_id"])))
 	req, err := c.newRequest(ctx, op, path, nil, "*/*")
 	if err != nil {
 		return nil, err
@@ -78,7 +79,7 @@ func (c *Client) fetch(op *robotmem.Op, body io.Reader, d *robotmem.DataReader, 
 	hash := sha256.New()
 	n, err := io.Copy(io.MultiWriter(file, hash), body)
 	if err == nil && hex.EncodeToString(hash.Sum(nil)) != d.SHA256 {
-		err := fmt.Errorf("the bytes of memory %d are not those that were saved; run robotmem doctor on the node", d.MemoryID)
+		err := errors.New("the bytes of the perception are not those that were saved; run robotmem doctor on the node")
 		return &robotmem.Error{Op: op.Name, Kind: robotmem.Corrupt, Err: err}
 	}
 	if err == nil {

@@ -160,7 +160,10 @@ func serve[In, Out any](ctx context.Context, g *Guard, op string, r *In, run fun
 		ctx := robotmem.WithCaller(ctx, c)
 
 		// The check needs the number. What it refuses must look like a memory that is not there.
-		uid, _ := robotmem.ByUID(&q)
+		uid, id := robotmem.ByUID(&q)
+		if uid != "" && *id != 0 {
+			return nil, robotmem.Errorf(robotmem.Invalid, "memory_id", "a number and a uid are given; name the memory once")
+		}
 		if err := engine.Of(a.node).Number(ctx, &q); err != nil {
 			return nil, err
 		}

@@ -222,7 +222,7 @@ func answerAs(w http.ResponseWriter, res json.RawMessage, err error) {
 
 // SavePerceptionFrom implements robotmem.Streams.
 func (s service) SavePerceptionFrom(_ context.Context, r *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
-	request, err := json.Marshal(r)
+	request, err := robotmem.RequestJSON(r)
 	if err == nil && bytes.Contains(request, []byte(`\ufffd`)) { // the encoder replaces a byte that is not UTF-8
 		err = fmt.Errorf("a line of JSON cannot carry the text: %w", robotmemtest.ErrNotOffered)
 	}

@@ -58,6 +58,9 @@ func number(c *store.Conn, req any) error {
 	if uid == "" {
 		return nil
 	}
+	if err := robotmem.CheckUID(req); err != nil {
+		return err
+	}
 
 	found, err := c.IDOf(uid)
 	switch {
@@ -76,6 +79,12 @@ func number(c *store.Conn, req any) error {
 // NoMemory is the error for a uid of no memory.
 func NoMemory(uid string) error {
 	return robotmem.Errorf(robotmem.NotFound, "memory_id", "there is no memory with the uid %s; uids come from learn, recall and list", uid)
+}
+
+// Purged reports whether a memory with this uid was purged here.
+func (n *Engine) Purged(ctx context.Context, uid string) (purged bool, err error) {
+	err = n.Store.Read(ctx, func(c *store.Conn) (err error) { purged, err = c.Purged(uid); return err })
+	return purged, err
 }
 
 // Number fills in the number of the memory that a request names by its uid, as each operation does.

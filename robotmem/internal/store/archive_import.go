@@ -57,8 +57,8 @@ func (c *Conn) Decide(a *ImportRecord) (Decision, *Archived, error) {
 
 	// A purged memory must not come back from an archive that was written before the purge.
 	if known == nil {
-		purged, err := c.Number(CountPurged, a.UID)
-		if purged > 0 {
+		purged, err := c.Purged(a.UID)
+		if purged {
 			return ImportPurged, nil, err
 		}
 		return ImportCreate, nil, err
@@ -171,6 +171,12 @@ func (tx *Tx) completeExtra(m *archive.Memory, r *record.Record) {
 	if !known || x.OutcomeSource == inherited {
 		x.Outcome, x.OutcomeSource = r.Outcome, r.OutcomeSource
 	}
+}
+
+// Purged reports whether a memory with this uid was purged.
+func (c *Conn) Purged(uid string) (bool, error) {
+	n, err := c.Number(CountPurged, uid)
+	return n > 0, err
 }
 
 // IDOf returns the id of the memory with a uid, 0 if there is none.
