@@ -57,6 +57,14 @@ func TestContractOverTheGuard(t *testing.T) {
 	})
 }
 
+// The options of a node are checked as those of a file are.
+func TestOptionsAreChecked(t *testing.T) {
+	o := Options{Options: local.Options{Durability: "nonsense"}}
+	if _, err := Connect(t.Context(), "postgres://127.0.0.1:1/robotmem", o); robotmem.KindOf(err) != robotmem.Invalid {
+		t.Errorf("got %v", err)
+	}
+}
+
 // causeOf is what callers are not told of an error.
 func causeOf(err error) error {
 	for next := err; next != nil; next = errors.Unwrap(next) {

@@ -15,6 +15,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -59,6 +60,10 @@ type Site struct {
 // Conflict if a newer robotmem made them, Unavailable if the server is not reached or too old,
 // Invalid if an option is wrong.
 func Connect(ctx context.Context, url string, o Options) (*Site, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+
 	o.Tenant, o.Patience = cmp.Or(o.Tenant, DefaultTenant), cmp.Or(o.Patience, defaultPatience)
 	server, err := postgres.Connect(ctx, url)
 	if err != nil {
@@ -95,7 +100,9 @@ func (s *Site) node(ctx context.Context, name string, closed func()) (*local.Nod
 		return nil, robotmem.Errorf(robotmem.Unavailable, "payloads", "the folder of large payloads cannot be made (%v)", err)
 	}
 
-	e, err := engine.Open(ctx, engine.OptionsOf(s.options.Options), func(group *store.Store, o *engine.Options, _ func() *record.Builder) (store.Database, error) {
+	options := engine.OptionsOf(s.options.Options)
+	options.Disk = disk.Chosen(&s.options.Options)
+	e, err := engine.Open(ctx, options, func(group *store.Store, o *engine.Options, _ func() *record.Builder) (store.Database, error) {
 		return s.server.Open(tenant, payloads, s.options.Patience, group, o.Logger, closed), nil
 	})
 	if err != nil {
