@@ -422,6 +422,7 @@ type SavePerceptionResponse struct {
 type DataResponse struct {
 	admin.Interpretation
 	MemoryID   int64  `json:"memory_id"`
+	UID        string `json:"uid,omitempty"` // of a memory of the site, which has no memory_id here
 	MediaType  string `json:"media_type"`
 	Bytes      int64  `json:"bytes"`
 	SHA256     string `json:"sha256"`
@@ -431,6 +432,7 @@ type DataResponse struct {
 // SamplesResponse holds the numbers of a perception.
 type SamplesResponse struct {
 	admin.Interpretation
-	MemoryID int64 `json:"memory_id"`
+	MemoryID int64  `json:"memory_id"`
+	UID      string `json:"uid,omitempty"` // of a memory of the site, which has no memory_id here
 	perception.Samples
 }

@@ -94,6 +94,7 @@ type PreviewRequest struct {
 type PreviewResponse struct {
 	Interpretation
 	MemoryID   int64  `json:"memory_id"`
+	UID        string `json:"uid,omitempty"` // of a memory of the site, which has no memory_id here
 	MediaType  string `json:"media_type" doc:"image/png, image/jpeg or image/svg+xml."`
 	Width      int    `json:"width"`
 	Height     int    `json:"height"`

@@ -11,6 +11,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
@@ -30,6 +31,7 @@ var _ robotmem.Node = (*Joined)(nil)
 const (
 	siteShare   = 0.7             // of deadline_ms, for the site
 	siteTime    = 2 * time.Second // for the site, without a deadline
+	readTime    = time.Minute     // for one memory that the site keeps
 	maxFailures = 3               // requests in a row that fail before the site is left alone
 	retryPause  = 10 * time.Second
 	siteFailed  = "fleet: %s; this memory alone has answered"
@@ -143,7 +145,7 @@ func (j *Joined) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 
 // Get implements robotmem.Service.
 func (j *Joined) Get(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.Memory, error) {
-	return elsewhere(ctx, j, req, j.Node.Get, j.Site.Get, func(m *robotmem.Memory) {
+	return elsewhere(ctx, j, "get", req, j.Node.Get, j.Site.Get, func(m *robotmem.Memory, _ string) {
 		one := []robotmem.Memory{*m}
 		ofSite(one)
 		*m = one[0]
@@ -152,7 +154,7 @@ func (j *Joined) Get(ctx context.Context, req *robotmem.MemoryRequest) (*robotme
 
 // History implements robotmem.Service.
 func (j *Joined) History(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.HistoryResponse, error) {
-	return elsewhere(ctx, j, req, j.Node.History, j.Site.History, func(res *robotmem.HistoryResponse) {
+	return elsewhere(ctx, j, "history", req, j.Node.History, j.Site.History, func(res *robotmem.HistoryResponse, _ string) {
 		res.MemoryID = 0
 		for i := range res.Versions {
 			res.Versions[i].SupersededBy = 0
@@ -162,37 +164,95 @@ func (j *Joined) History(ctx context.Context, req *robotmem.MemoryRequest) (*rob
 
 // Data implements robotmem.Service.
 func (j *Joined) Data(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.DataResponse, error) {
-	return elsewhere(ctx, j, req, j.Node.Data, j.Site.Data, func(res *robotmem.DataResponse) { res.MemoryID = 0 })
+	return elsewhere(ctx, j, "data", req, j.Node.Data, j.Site.Data, func(res *robotmem.DataResponse, uid string) {
+		res.MemoryID, res.UID = 0, uid
+	})
 }
 
 // Preview implements robotmem.Service.
 func (j *Joined) Preview(ctx context.Context, req *admin.PreviewRequest) (*admin.PreviewResponse, error) {
-	return elsewhere(ctx, j, req, j.Node.Preview, j.Site.Preview, func(res *admin.PreviewResponse) { res.MemoryID = 0 })
+	return elsewhere(ctx, j, "preview", req, j.Node.Preview, j.Site.Preview, func(res *admin.PreviewResponse, uid string) {
+		res.MemoryID, res.UID = 0, uid
+	})
 }
 
 // Samples implements robotmem.Service.
 func (j *Joined) Samples(ctx context.Context, req *robotmem.SamplesRequest) (*robotmem.SamplesResponse, error) {
-	return elsewhere(ctx, j, req, j.Node.Samples, j.Site.Samples, func(res *robotmem.SamplesResponse) { res.MemoryID = 0 })
+	return elsewhere(ctx, j, "samples", req, j.Node.Samples, j.Site.Samples, func(res *robotmem.SamplesResponse, uid string) {
+		res.MemoryID, res.UID = 0, uid
+	})
 }
 
-// elsewhere asks this memory, and the site for a uid that this memory does not have.
-func elsewhere[Request, Response any](ctx context.Context, j *Joined, req *Request, here, there func(context.Context, *Request) (*Response, error), withoutNumbers func(*Response)) (*Response, error) {
-	res, err := here(ctx, req)
-	uid, _ := robotmem.ByUID(req)
-	if uid == "" || !errors.Is(err, robotmem.NotFound) {
+// OpenData implements robotmem.Streams. A payload takes as long as the caller waits.
+func (j *Joined) OpenData(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.DataReader, error) {
+	streams, ok := j.Site.(robotmem.Streams)
+	if !ok {
+		return j.Node.OpenData(ctx, req)
+	}
+
+	return readWhereItIs(ctx, j, "data", req, j.Node.OpenData, streams.OpenData)
+}
+
+// elsewhere answers from this memory, and for what the site keeps alone from the site. withoutNumbers removes the
+// numbers of the site from its answer.
+func elsewhere[Request, Response any](
+	ctx context.Context, j *Joined, op string, req *Request,
+	here, there func(context.Context, *Request) (*Response, error), withoutNumbers func(res *Response, uid string),
+) (*Response, error) {
+	return readWhereItIs(ctx, j, op, req, here, func(ctx context.Context, req *Request) (*Response, error) {
+		ctx, cancel := context.WithTimeout(ctx, readTime)
+		defer cancel()
+
+		res, err := there(ctx, req)
+		if err == nil {
+			uid, _ := robotmem.ByUID(req)
+			withoutNumbers(res, uid)
+		}
+
 		return res, err
+	})
+}
+
+// readWhereItIs calls there for a uid that this memory has never had, otherwise here. What was purged here is read
+// nowhere.
+func readWhereItIs[Request, Response any](
+	ctx context.Context, j *Joined, op string, req *Request, here, there func(context.Context, *Request) (*Response, error),
+) (*Response, error) {
+	uid, _ := robotmem.ByUID(req)
+	if uid == "" {
+		return here(ctx, req)
 	}
 
-	far, away := askSite(j, ctx, 0, func(ctx context.Context) (*Response, error) { return there(ctx, req) })
-	switch {
-	case errors.Is(away, robotmem.NotFound):
-		return nil, err
-	case away != nil:
-		return nil, away
+	known := *req
+	e := engine.Of(j.Node)
+	if err := e.Number(ctx, &known); !errors.Is(err, robotmem.NotFound) {
+		return here(ctx, req)
 	}
-	withoutNumbers(far)
+	if purged, err := e.Purged(ctx, uid); err != nil || purged {
+		return here(ctx, req)
+	}
 
-	return far, nil
+	res, err := there(ctx, req)
+	if err != nil {
+		return nil, robotmem.Wrap(op, refusedBySite(uid, err))
+	}
+
+	return res, nil
+}
+
+// refusedBySite is the error of the site without its text, which names a memory by its number there.
+func refusedBySite(uid string, err error) error {
+	switch kind := robotmem.KindOf(err); kind {
+	case robotmem.NotFound, robotmem.Invalid: // a site of an older version takes no uid
+		return engine.NoMemory(uid)
+	case robotmem.TooLarge:
+		return robotmem.Errorf(kind, "memory_id",
+			"the payload of %s, which the site keeps, is too large for one answer; read it as a stream: robotmem data %[1]s --output FILE", uid)
+	case robotmem.Unavailable:
+		return robotmem.Errorf(kind, "memory_id", "%s is not in this memory, and the site does not answer", uid)
+	default:
+		return robotmem.Errorf(kind, "memory_id", "%s is not in this memory, and the site does not give it (%s)", uid, kind)
+	}
 }
 
 // ofSite marks memories of the site and removes what its ids name: here they name other memories. The uid stays.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -239,4 +240,40 @@ func TestNoIDOfTheSiteIsShown(t *testing.T) {
 	if _, err := j.Get(t.Context(), &robotmem.MemoryRequest{UID: "01890a5d-ac96-774b-bcce-b302099a8057"}); !errors.Is(err, robotmem.NotFound) {
 		t.Errorf("got %v", err)
 	}
+	stream, err := j.OpenData(t.Context(), &robotmem.MemoryRequest{UID: p.UID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, err := io.ReadAll(stream); err != nil || string(data) != "t,fx\n1,2\n2,3\n" {
+		t.Errorf("%q %v", data, err)
+	}
+	if err := stream.Close(); err != nil {
+		t.Error(err)
+	}
+
+	// No error of the site has a number of the site, and a memory that is here is not asked for there.
+	if _, err := far.Forget(t.Context(), &robotmem.ForgetRequest{UID: p.UID, Reason: "a test", Purge: true}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = j.Data(t.Context(), &robotmem.MemoryRequest{UID: p.UID})
+	if !errors.Is(err, robotmem.NotFound) {
+		t.Errorf("got %v", err)
+	}
+	shows("a refusal", fmt.Sprint(err))
+	one, err := near.Learn(t.Context(), &robotmem.LearnRequest{Insight: "a fact without bytes"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Site = hanging{far}
+	if _, err = j.Data(t.Context(), &robotmem.MemoryRequest{UID: one.UID}); !errors.Is(err, robotmem.NotFound) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// hanging is a site whose payloads never come.
+type hanging struct{ robotmem.Service }
+
+func (hanging) Data(ctx context.Context, _ *robotmem.MemoryRequest) (*robotmem.DataResponse, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
 }

@@ -69,20 +69,30 @@ func (s *Server) addResource(template, mediaType, name, title, doc string, read 
 		})
 }
 
-// byID reads robotmem://memory/7 and robotmem://perception/7/data by their memory_id.
-func byID(read func(ctx context.Context, id int64, query url.Values) (string, []byte, error)) reader {
+// byID reads robotmem://memory/7 and robotmem://perception/7/data by their memory_id, a number or a uid.
+func byID(read func(ctx context.Context, memory string, query url.Values) (string, []byte, error)) reader {
 	return func(ctx context.Context, uri *url.URL) (string, []byte, error) {
-		number, _, _ := strings.Cut(strings.TrimPrefix(uri.Path, "/"), "/")
-		id, err := strconv.ParseInt(number, 10, 64)
-		if err != nil || id <= 0 {
+		name, _, _ := strings.Cut(strings.TrimPrefix(uri.Path, "/"), "/")
+		req, ok := named(name)
+		if !ok || robotmem.CheckUID(&req) != nil {
 			return "", nil, notFound(uri.String())
 		}
-		return read(ctx, id, uri.Query())
+		return read(ctx, name, uri.Query())
 	}
 }
 
-func (s *Server) readMemory(ctx context.Context, id int64, _ url.Values) (string, []byte, error) {
-	return document(s.svc.Get(ctx, &robotmem.MemoryRequest{MemoryID: id}))
+// named returns the request for a memory with a number from 1 or a uid.
+func named(memory string) (r robotmem.MemoryRequest, ok bool) {
+	id, err := strconv.ParseInt(memory, 10, 64)
+	if err != nil {
+		return robotmem.MemoryRequest{UID: memory}, memory != ""
+	}
+	return robotmem.MemoryRequest{MemoryID: id}, id > 0
+}
+
+func (s *Server) readMemory(ctx context.Context, memory string, _ url.Values) (string, []byte, error) {
+	req, _ := named(memory)
+	return document(s.svc.Get(ctx, &req))
 }
 
 func (s *Server) readSession(ctx context.Context, uri *url.URL) (string, []byte, error) {
@@ -102,17 +112,18 @@ func document[T any](response *T, err error) (string, []byte, error) {
 	return mediaJSON, data, err
 }
 
-func (s *Server) readData(ctx context.Context, id int64, _ url.Values) (string, []byte, error) {
-	d, err := s.svc.Data(ctx, &robotmem.MemoryRequest{MemoryID: id})
+func (s *Server) readData(ctx context.Context, memory string, _ url.Values) (string, []byte, error) {
+	req, _ := named(memory)
+	d, err := s.svc.Data(ctx, &req)
 	if err != nil {
 		return "", nil, err
 	}
 	return d.MediaType, d.DataBase64, nil
 }
 
-func (s *Server) readPreview(ctx context.Context, id int64, query url.Values) (string, []byte, error) {
+func (s *Server) readPreview(ctx context.Context, memory string, query url.Values) (string, []byte, error) {
 	op := robotmem.OpByName("preview")
-	query.Set("memory_id", strconv.FormatInt(id, 10))
+	query.Set("memory_id", memory)
 	request, err := op.Request(query)
 	if err != nil {
 		return "", nil, err
@@ -175,7 +186,7 @@ func (s *Server) listRecent(ctx context.Context, _ any, req *mcp.ListResourcesRe
 	for _, m := range memories.Memories {
 		observed := m.ObservedAt.UTC().Format(timeToMinute)
 		description := fmt.Sprintf("%s, %s, in %s, %s", m.Type, m.Category, m.Collection, observed)
-		res.Resources = append(res.Resources, mcp.NewResource(memoryURI(m.MemoryID), fmt.Sprintf("memory %d", m.MemoryID),
+		res.Resources = append(res.Resources, mcp.NewResource(memoryURI(nameOf(m.MemoryID, m.UID)), fmt.Sprintf("memory %d", m.MemoryID),
 			mcp.WithResourceTitle(robotmem.Clip(oneLine(m.Summary), 80)),
 			mcp.WithResourceDescription(description), mcp.WithMIMEType(mediaJSON)))
 	}
@@ -183,7 +194,7 @@ func (s *Server) listRecent(ctx context.Context, _ any, req *mcp.ListResourcesRe
 
 const timeToMinute = "2006-01-02 15:04 UTC"
 
-func memoryURI(id int64) string { return fmt.Sprintf("robotmem://memory/%d", id) }
+func memoryURI(memory string) string { return "robotmem://memory/" + memory }
 
 // sessionURI encodes an id, which may hold any character: %61 is the address of the episode a, and %2561
 // that of an episode whose id is %61.

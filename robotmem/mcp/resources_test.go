@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -50,7 +51,7 @@ func TestMemoriesAndEpisodesAreResources(t *testing.T) {
 	c := connect(t, NewServer(e, Options{}))
 
 	var got robotmem.Memory
-	readJSON(t, c, memoryURI(large), &got)
+	readJSON(t, c, memoryURI(strconv.FormatInt(large, 10)), &got)
 	want, err := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: large})
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +125,7 @@ func TestResourcesListShowsTheNewest(t *testing.T) {
 			sessions++
 		}
 	}
-	if len(memories) != maxListed || sessions != 1 || memories[0] != memoryURI(maxListed+5+4) {
+	if len(memories) != maxListed || sessions != 1 || memories[0] != memoryURI(strconv.Itoa(maxListed+5+4)) {
 		t.Errorf("%d memories from %s, %d sessions", len(memories), memories[0], sessions)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -45,11 +46,11 @@ func shorten(r *robotmem.RecallResponse) (data []byte, err error) {
 
 		// A character may take 4 bytes of UTF-8, and the other fields of the memory need a part of the share too.
 		const perCharacter = 6
-		m.Content = shortText(m.Content, min(share/perCharacter, maxContent), m.MemoryID)
+		m.Content = shortText(m.Content, min(share/perCharacter, maxContent), nameOf(m.MemoryID, m.UID))
 		m.Summary, m.ScopeFiles, m.ScopeEntity, m.Metadata, m.Found = "", nil, nil, nil, nil
 		m.Tags = m.Tags[:min(len(m.Tags), 4)]
 		if m.Context != nil {
-			m.Context = robotmem.Object{"shortened": "read it with " + getCall(m.MemoryID)}
+			m.Context = robotmem.Object{"shortened": "read it with " + getCall(nameOf(m.MemoryID, m.UID))}
 		}
 	}
 
@@ -92,8 +93,8 @@ func shortenMemory(m *robotmem.Memory) *robotmem.Memory {
 	if size(short) <= maxAnswer {
 		return &short
 	}
-	short.Context = shortObject(m.Context, m.MemoryID)
-	short.Metadata = shortObject(m.Metadata, m.MemoryID)
+	short.Context = shortObject(m.Context, nameOf(m.MemoryID, m.UID))
+	short.Metadata = shortObject(m.Metadata, nameOf(m.MemoryID, m.UID))
 	if size(short) > maxAnswer {
 		short.ScopeFiles, short.ScopeEntity = nil, nil // the text holds them
 	}
@@ -102,19 +103,19 @@ func shortenMemory(m *robotmem.Memory) *robotmem.Memory {
 }
 
 // shortObject returns o if it takes at most maxObject bytes of JSON, else a note on how to read it.
-func shortObject(o robotmem.Object, id int64) robotmem.Object {
+func shortObject(o robotmem.Object, memory string) robotmem.Object {
 	n := size(o)
 	if n <= maxObject {
 		return o
 	}
 
-	note := fmt.Sprintf("%d keys, %d bytes; read all of it as the resource %s", len(o), n, memoryURI(id))
+	note := fmt.Sprintf("%d keys, %d bytes; read all of it as the resource %s", len(o), n, memoryURI(memory))
 
 	return robotmem.Object{"shortened": note}
 }
 
 // shortText cuts s to limit characters and adds a note on how to read the rest.
-func shortText(s string, limit int, id int64) string {
+func shortText(s string, limit int, memory string) string {
 	short := robotmem.Clip(s, limit)
 	if short == s {
 		return s
@@ -122,14 +123,28 @@ func shortText(s string, limit int, id int64) string {
 
 	all := utf8.RuneCountInString(s)
 
-	return fmt.Sprintf("%s [%d of %d characters; read all of it with %s]", short, limit, all, getCall(id))
+	return fmt.Sprintf("%s [%d of %d characters; read all of it with %s]", short, limit, all, getCall(memory))
 }
 
 // oneLine replaces all white space in s, such as line breaks, by single spaces, and shows hidden
 // characters.
 func oneLine(s string) string { return robotmem.Visible(strings.Join(strings.Fields(s), " ")) }
 
-func getCall(id int64) string { return fmt.Sprintf(`get {"memory_id":%d}`, id) }
+// getCall is the call that reads a memory. A uid is a text in JSON.
+func getCall(memory string) string {
+	if _, err := strconv.ParseInt(memory, 10, 64); err != nil {
+		memory = strconv.Quote(memory)
+	}
+	return fmt.Sprintf(`get {"memory_id":%s}`, memory)
+}
+
+// nameOf is what the tools take as a memory_id: the number, or the uid of a memory of the site.
+func nameOf(id int64, uid string) string {
+	if id == 0 {
+		return uid
+	}
+	return strconv.FormatInt(id, 10)
+}
 
 // size returns the length of v as JSON, 0 if it has no JSON form.
 func size(v any) int {
@@ -152,33 +167,34 @@ const maxInlinePicture = 200 << 10
 // picture returns the result of preview: an image, or a link to one that is too large or
 // that models cannot see (SVG).
 func (s *Server) picture(p *admin.PreviewResponse) *mcp.CallToolResult {
-	text := fmt.Sprintf("Memory %d: %s", p.MemoryID, oneLine(p.Summary))
+	name := nameOf(p.MemoryID, p.UID)
+	text := fmt.Sprintf("Memory %s: %s", name, oneLine(p.Summary))
 	if p.MediaType != "image/svg+xml" && len(p.DataBase64) <= maxInlinePicture {
 		image := mcp.NewImageContent(base64.StdEncoding.EncodeToString(p.DataBase64), p.MediaType)
 		return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(text), image}}
 	}
 	part := fmt.Sprintf("preview?width=%d&height=%d", p.Width, p.Height)
-	text += s.address("The picture", p.MemoryID, part)
-	resource := link(p.MemoryID, part, p.MediaType, int64(len(p.DataBase64)))
+	text += s.address("The picture", name, part)
+	resource := link(name, part, p.MediaType, int64(len(p.DataBase64)))
 
 	return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(text), resource}}
 }
 
 // link returns a resource link to the data or the preview of a perception.
-func link(id int64, part, mediaType string, size int64) mcp.Content {
+func link(memory, part, mediaType string, size int64) mcp.Content {
 	name, _, _ := strings.Cut(part, "?")
-	uri := fmt.Sprintf("robotmem://perception/%d/%s", id, part)
+	uri := fmt.Sprintf("robotmem://perception/%s/%s", memory, part)
 
-	return mcp.NewResourceLink(uri, fmt.Sprintf("memory %d, %s", id, name), fmt.Sprintf("%d bytes", size), mediaType)
+	return mcp.NewResourceLink(uri, fmt.Sprintf("memory %s, %s", memory, name), fmt.Sprintf("%d bytes", size), mediaType)
 }
 
 // address returns a line with the URL of a part of a perception, "" if the address
 // of the web server is not known.
-func (s *Server) address(what string, id int64, part string) string {
+func (s *Server) address(what, memory, part string) string {
 	if s.node == "" {
 		return ""
 	}
-	return fmt.Sprintf("\n%s: %s/api/memory/%d/%s", what, s.node, id, part)
+	return fmt.Sprintf("\n%s: %s/api/memory/%s/%s", what, s.node, memory, part)
 }
 
 // links returns the links to the bytes of a perception. Large payloads are for
@@ -195,9 +211,10 @@ func (s *Server) links(out any) (links []mcp.Content) {
 	if m.SHA256 == "" {
 		return nil
 	}
-	if where := s.address("The bytes", m.MemoryID, "data"); where != "" && m.Bytes > maxInlinePicture {
+	name := nameOf(m.MemoryID, m.UID)
+	if where := s.address("The bytes", name, "data"); where != "" && m.Bytes > maxInlinePicture {
 		links = append(links, mcp.NewTextContent(strings.TrimSpace(where)))
 	}
 
-	return append(links, link(m.MemoryID, "data", m.MediaType, m.Bytes))
+	return append(links, link(name, "data", m.MediaType, m.Bytes))
 }

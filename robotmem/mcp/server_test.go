@@ -242,11 +242,11 @@ func TestRecallAnswersStaySmall(t *testing.T) {
 }
 
 func TestShortTextCutsAtACharacter(t *testing.T) {
-	if got := shortText("日本語", 3, 7); got != "日本語" {
+	if got := shortText("日本語", 3, "7"); got != "日本語" {
 		t.Errorf("got %q", got)
 	}
 	want := `日本… [2 of 3 characters; read all of it with get {"memory_id":7}]`
-	if got := shortText("日本語", 2, 7); got != want {
+	if got := shortText("日本語", 2, "7"); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

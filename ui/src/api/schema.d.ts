@@ -1205,6 +1205,7 @@ export interface components {
             media_type: string;
             memory_id: number;
             sha256: string;
+            uid?: string;
         };
         Difference: {
             /** @description Mutual information with the outcome, 0 to 1. */
@@ -1743,6 +1744,7 @@ export interface components {
             /** @description Checksum of the perception, not of the picture. */
             sha256: string;
             summary: string;
+            uid?: string;
             width: number;
         };
         Problem: {
@@ -1986,6 +1988,7 @@ export interface components {
             time_unit?: string;
             /** @description Samples between from and to; of a cloud, a path or a scan the points that have a position. */
             total: number;
+            uid?: string;
             /** @description Of x, y and z: m unless the metadata names another. */
             unit?: string;
             /** @description Of a scan in the sensor's frame: x ahead, y left. */

@@ -270,6 +270,7 @@ class DataResponse(Answer):
     media_type: str
     memory_id: int
     sha256: str
+    uid: str | None
 
 
 class Difference(Answer):
@@ -627,6 +628,7 @@ class PreviewResponse(Answer):
     memory_id: int
     sha256: str
     summary: str
+    uid: str | None
     width: int
 
 
@@ -725,6 +727,7 @@ class SamplesResponse(Answer):
     time: list[Any]
     time_unit: str | None
     total: int
+    uid: str | None
     unit: str | None
     x: list[Any]
     y: list[Any]
