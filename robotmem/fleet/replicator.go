@@ -122,7 +122,7 @@ const (
 	pushMemories  = 500
 	firstPause    = time.Second
 	longestPause  = time.Minute
-	pullInterval  = 10 * time.Second
+	syncInterval  = 10 * time.Second
 	requestTime   = time.Minute
 	defaultCopies = 10_000
 )
@@ -175,7 +175,7 @@ func (r *Replicator) Run(ctx context.Context) {
 				}
 				greeted = true
 			}
-			if err = r.Push(ctx); err == nil && time.Since(pulled) >= pullInterval {
+			if err = r.Push(ctx); err == nil && time.Since(pulled) >= syncInterval {
 				pulled, err = time.Now(), r.Pull(ctx)
 			}
 
@@ -186,7 +186,7 @@ func (r *Replicator) Run(ctx context.Context) {
 
 			return err
 		})
-		wait := pullInterval
+		wait := syncInterval
 		if more {
 			// The next round pushes what was stored meanwhile before it sends another payload.
 			wait = 0
