@@ -248,7 +248,8 @@ func (ch child) Preview(ctx context.Context, r *admin.PreviewRequest) (*admin.Pr
 			p.Width, p.Height = size.Width, size.Height
 		case mcp.ResourceLink:
 			p.MediaType = c.MIMEType
-			if _, err := fmt.Sscanf(c.URI, fmt.Sprintf("robotmem://perception/%d/preview?width=%%d&height=%%d", r.MemoryID), &p.Width, &p.Height); err != nil {
+			form := "robotmem://perception/%d/preview?width=%d&height=%d"
+			if _, err := fmt.Sscanf(c.URI, form, &p.MemoryID, &p.Width, &p.Height); err != nil {
 				return nil, fmt.Errorf("link %s: %w", c.URI, err)
 			}
 			if p.DataBase64, err = ch.drawing(ctx, c.URI); err != nil {
@@ -256,7 +257,7 @@ func (ch child) Preview(ctx context.Context, r *admin.PreviewRequest) (*admin.Pr
 			}
 		}
 	}
-	m, err := ch.Get(ctx, &robotmem.MemoryRequest{MemoryID: r.MemoryID})
+	m, err := ch.Get(ctx, &robotmem.MemoryRequest{MemoryID: r.MemoryID, UID: r.UID})
 	if err == nil {
 		p.SHA256 = m.SHA256
 	}
