@@ -64,9 +64,10 @@ func (r *Rules) Classify(content string, contextLen int) Result {
 	m.match()
 
 	res := Result{
-		Category:      r.category(m.proved),
-		Tags:          r.tagsOf(m.proved),
-		Confidence:    r.confidence.of(m.signals[0], m.signals[1], m.proved[r.causal], contextLen > r.confidence.contextOver),
+		Category: r.category(m.proved),
+		Tags:     r.tagsOf(m.proved),
+		Confidence: r.confidence.of(m.signals[0], m.signals[1], m.proved[r.causal],
+			contextLen > r.confidence.contextOver),
 		ScopeFiles:    m.files,
 		ScopeEntities: m.entities,
 	}

@@ -149,7 +149,10 @@ func (o *Outcomes) Of(text string) string {
 }
 
 // noError are texts at the path of an error that say that there was none.
-var noError = []string{"", "0", "none", "null", "nil", "no", "false", "ok", "n/a", "na", "-", "no error", "success", "无", "没有", "keine", "keiner", "なし"}
+var noError = []string{
+	"", "0", "none", "null", "nil", "no", "false", "ok", "n/a", "na", "-", "no error", "success", "无", "没有", "keine",
+	"keiner", "なし",
+}
 
 // ofError returns Failure for a value that names an error. That there was none states no success.
 func ofError(v any) string {

@@ -223,7 +223,8 @@ func (p *parser) tags(f *file) {
 	for _, t := range f.Tags {
 		what := p.name("tag", t.value.Tag, index, t.at)
 		p.check(t.value.DisplayName != "", t.at, "%s: no display_name", what)
-		all = append(all, item{Tag: Tag{t.value.Tag, t.value.Parent, t.value.DisplayName}, stated: stated{what, t.value.Match}})
+		all = append(all,
+			item{Tag: Tag{t.value.Tag, t.value.Parent, t.value.DisplayName}, stated: stated{what, t.value.Match}})
 	}
 
 	for i, t := range f.Tags {
@@ -315,7 +316,8 @@ func (p *parser) outcome(f *file) {
 		Paths: o.Paths, Failed: o.Failed, Errors: o.Errors, Rates: o.Rates, Rewards: o.Rewards,
 		Words: words, all: p.rules,
 	}
-	p.others = append(p.others, stated{"outcome: text: success", o.Text.Success}, stated{"outcome: text: failure", o.Text.Failure})
+	p.others = append(p.others, stated{"outcome: text: success", o.Text.Success},
+		stated{"outcome: text: failure", o.Text.Failure})
 }
 
 // compile numbers the targets and hands all patterns to the compiler.

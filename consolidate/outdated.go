@@ -74,7 +74,8 @@ func statesOpposite(older, newer *Claim) bool {
 
 // moves is true for "the base stands at the gate" and "the base was moved to the yard".
 func moves(older, newer *Claim) bool {
-	if len(older.Place) == 0 || len(newer.Place) == 0 || covers(older.Place, newer.Place) || covers(newer.Place, older.Place) {
+	if len(older.Place) == 0 || len(newer.Place) == 0 || covers(older.Place, newer.Place) ||
+		covers(newer.Place, older.Place) {
 		return false
 	}
 	return !newer.Elliptic && sameHead(older.Head, newer.Head)
@@ -115,7 +116,8 @@ func revalued(older, newer *Claim) bool {
 	if renamed(older, newer) || renamed(newer, older) {
 		return true
 	}
-	if len(older.Value) == 0 || len(newer.Value) == 0 || len(older.Value) > maxValue || len(newer.Value) > maxValue || len(older.Head) < 2 {
+	if len(older.Value) == 0 || len(newer.Value) == 0 || len(older.Value) > maxValue || len(newer.Value) > maxValue ||
+		len(older.Head) < 2 {
 		return false
 	}
 	if len(shared(older.Value, newer.Value)) > 0 || len(shared(older.Value, newer.Words)) > 0 {

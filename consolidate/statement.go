@@ -59,7 +59,8 @@ func verdict(a, b Statement) Verdict {
 			return Duplicate
 		}
 	case sameWords && remeasures(a.Quantities, b.Quantities),
-		Reassigns(a.Quantities, b.Quantities) && (Jaccard(a.Words, b.Words) >= subjectJaccard || len(a.Words) == 0 && len(b.Words) == 0):
+		Reassigns(a.Quantities, b.Quantities) &&
+			(Jaccard(a.Words, b.Words) >= subjectJaccard || len(a.Words) == 0 && len(b.Words) == 0):
 		return Contradicts
 	}
 

@@ -253,7 +253,8 @@ func MakePreview(it Item, o PreviewOptions) (*Preview, error) {
 func firstOf[T any](it Item, verb string, none error, do func(view) (*T, error)) (*T, error) {
 	in := it.Payload()
 	if in.IsHead() {
-		return nil, fmt.Errorf("the payload of %d bytes is too large to %s; only its first %d are read", it.Size, verb, len(it.Data))
+		return nil, fmt.Errorf("the payload of %d bytes is too large to %s; only its first %d are read", it.Size, verb,
+			len(it.Data))
 	}
 
 	var first error
@@ -306,8 +307,12 @@ func summarizeOther(it Item) string {
 // traces, procedural for text, otherwise visual.
 func SenseOf(mediaType, summary string) string {
 	for _, s := range []struct{ has, sense string }{
-		{"image", "visual"}, {"audio/", "auditory"}, {"point cloud", "spatial"}, {"laser scan", "spatial"}, {"trajectory", "spatial"}, {media.TypePCD, "spatial"}, {media.TypePLY, "spatial"},
-		{"-axis wrench", "tactile"}, {"-channel", "proprioceptive"}, {"joint", "proprioceptive"}, {"text, ", "procedural"},
+		{"image", "visual"}, {"audio/", "auditory"}, {"point cloud", "spatial"}, {"laser scan", "spatial"}, {
+			"trajectory", "spatial",
+		}, {media.TypePCD, "spatial"}, {media.TypePLY, "spatial"},
+		{"-axis wrench", "tactile"}, {"-channel", "proprioceptive"}, {"joint", "proprioceptive"}, {
+			"text, ", "procedural",
+		},
 	} {
 		what, _, _ := strings.Cut(summary, ", ")
 		if strings.HasPrefix(mediaType, s.has) || strings.Contains(what+", ", s.has) {

@@ -411,7 +411,8 @@ func putInContext(context *Object, f foreign, value any, path ...string) error {
 	}
 	data, _ := EncodeJSON(old)
 
-	return Errorf(Invalid, f.name, "is %s, but context.%s is %s; leave one out", f.shown(), at, abbreviate(string(data)))
+	return Errorf(Invalid, f.name, "is %s, but context.%s is %s; leave one out", f.shown(), at,
+		abbreviate(string(data)))
 }
 
 // merge stores a value under a key, objects key by key. It returns the path of another value that is

@@ -274,7 +274,8 @@ func (q *RecallRequest) readPlace(r *requestReader, given map[string]foreign) er
 		case q.SpatialSort == nil:
 			return Errorf(Invalid, f.name, "needs a place; give near: [x, y] with it")
 		case q.SpatialSort.MaxDistance != nil:
-			return Errorf(Invalid, f.name, "%s and spatial_sort.max_distance are names of the same field; give one", f.name)
+			return Errorf(Invalid, f.name, "%s and spatial_sort.max_distance are names of the same field; give one",
+				f.name)
 		case !isNumber:
 			return Errorf(Invalid, f.name, "must be a number, not %s", f.shown())
 		}
@@ -333,7 +334,8 @@ func (q *RecallRequest) orderNote(f foreign) string {
 	word := strings.ToLower(strings.Trim(string(f.raw), `"`))
 
 	// The order is reported instead of refused: the results are right, only their order may differ from the request.
-	newest := slices.Contains(strings.Fields("newest newest_first recent latest recency time date desc observed_at"), word)
+	newest := slices.Contains(strings.Fields("newest newest_first recent latest recency time date desc observed_at"),
+		word)
 	switch {
 	case q.SpatialSort != nil && q.SpatialSort.Mode != "fused":
 		return "not used, with spatial_sort the nearest are first"

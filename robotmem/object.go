@@ -135,7 +135,8 @@ func (d *decoder) value() (any, error) {
 	}
 	// Each value takes tens of bytes of memory, however short its JSON is.
 	if d.left--; d.left < 0 {
-		return nil, Errorf(TooLarge, "", "holds more than %d values; store arrays of data with save_perception", maxValues)
+		return nil, Errorf(TooLarge, "", "holds more than %d values; store arrays of data with save_perception",
+			maxValues)
 	}
 
 	switch token.Kind() {

@@ -155,7 +155,9 @@ func op[In, Out any](
 // Decode decodes a JSON request to s into req, a pointer to the request struct. It refuses unknown
 // fields. It returns notes on what it took otherwise than given, for the response. s may be nil;
 // its clock and collections decide what "yesterday" and "all" mean. Errors are *Error.
-func (o *Op) Decode(ctx context.Context, s Service, request json.RawMessage, req any) (interpreted []string, err error) {
+func (o *Op) Decode(
+	ctx context.Context, s Service, request json.RawMessage, req any,
+) (interpreted []string, err error) {
 	// The decoder would replace half of a surrogate pair in silence.
 	if err := o.refuseSurrogate(request); err != nil {
 		return nil, err
@@ -168,7 +170,8 @@ func (o *Op) Decode(ctx context.Context, s Service, request json.RawMessage, req
 		err = r.decode(request, req)
 	}
 	if len(r.empty) > 0 {
-		r.notes = append(r.notes, strings.Join(r.empty[:min(len(r.empty), maxNotes)], ", ")+": empty, taken as not given")
+		r.notes = append(r.notes,
+			strings.Join(r.empty[:min(len(r.empty), maxNotes)], ", ")+": empty, taken as not given")
 	}
 
 	return r.notes, inOp(o.Name, err)

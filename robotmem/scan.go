@@ -91,7 +91,8 @@ func (o *Op) scan(request []byte) error {
 			return o.limitError(d, TooLarge, "is one value more than the %d that a request may hold; "+
 				"send less, or store arrays of data with save_perception", most)
 		case item && n == maxItems:
-			return o.limitError(d, Invalid, "must be between 1 and %d items, not more; split them into several calls", maxItems)
+			return o.limitError(d, Invalid, "must be between 1 and %d items, not more; split them into several calls",
+				maxItems)
 		case d.StackDepth() > maxNesting:
 			return o.limitError(d, Invalid, "is nested more than %d deep; make it flatter", maxNesting)
 		case kind == jsontext.KindNumber && len(raw) > maxNumber:

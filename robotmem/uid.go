@@ -40,7 +40,8 @@ func ByUID(req any) (uid string, id *int64) {
 // CheckUID fails with Invalid if a request names a memory by something else than a uid.
 func CheckUID(req any) error {
 	if uid, _ := ByUID(req); uid != "" && !isUID.MatchString(uid) {
-		return Errorf(Invalid, "memory_id", "must be the number of a memory or its uid, a UUID in lower case, not %q", abbreviate(uid))
+		return Errorf(Invalid, "memory_id", "must be the number of a memory or its uid, a UUID in lower case, not %q",
+			abbreviate(uid))
 	}
 	return nil
 }

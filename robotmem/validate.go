@@ -174,7 +174,8 @@ func ruleText(f validator.FieldError, root reflect.Type) string {
 	case "collection":
 		return fmt.Sprintf("must be 1 to 64 of A-Z a-z 0-9 . _ -, not %q", given)
 	case "collections":
-		return fmt.Sprintf("must be 1 to 64 of A-Z a-z 0-9 . _ -, several of them with commas, or * for all, not %q", given)
+		return fmt.Sprintf("must be 1 to 64 of A-Z a-z 0-9 . _ -, several of them with commas, or * for all, not %q",
+			given)
 	case "tag":
 		return fmt.Sprintf("must be 1 to 64 letters, digits, . _ or -, not %q", given)
 	case "finite":

@@ -120,7 +120,9 @@ func (s *server) readBody(r *http.Request, op *robotmem.Op) ([]byte, error) {
 		case err == io.EOF:
 			return body, s.reserveValues(r, int64(len(body)), items)
 		case err != nil:
-			return nil, &robotmem.Error{Op: name, Kind: robotmem.Invalid, Err: fmt.Errorf("reading the request body: %w", err)}
+			return nil, &robotmem.Error{
+				Op: name, Kind: robotmem.Invalid, Err: fmt.Errorf("reading the request body: %w", err),
+			}
 		}
 	}
 }

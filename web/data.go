@@ -48,7 +48,9 @@ func (s *server) data(op *robotmem.Op) echo.HandlerFunc {
 		// The bytes come from any client. A type that could run scripts in a browser is downloaded, not shown.
 		mediaType := payloadHeaders(c, payload.MediaType, payload.SHA256)
 		if !shownInline(mediaType) {
-			c.Response().Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="memory-%s"`, cmp.Or(req.UID, strconv.FormatInt(payload.MemoryID, 10))))
+			c.Response().Header().Set("Content-Disposition",
+				fmt.Sprintf(`attachment; filename="memory-%s"`,
+					cmp.Or(req.UID, strconv.FormatInt(payload.MemoryID, 10))))
 		}
 
 		s.content(c, loggedPayload{payload, s.log}, payload.Bytes)

@@ -112,7 +112,8 @@ func (s *server) recoverPanic(x *exchange, r *http.Request) {
 
 // panicked logs the panic with value v and returns the error to answer.
 func (s *server) panicked(r *http.Request, v any) error {
-	s.log.Error("panic in a handler", "method", r.Method, "path", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
+	s.log.Error("panic in a handler", "method", r.Method, "path", r.URL.Path, "panic", v, "stack",
+		string(debug.Stack()))
 	return &robotmem.Error{Kind: robotmem.Internal, Err: fmt.Errorf("panic: %v", v)}
 }
 

@@ -67,7 +67,8 @@ func (s *server) origins(next http.Handler) http.Handler {
 		probe := *r
 		probe.Method = http.MethodPost
 		if protection.Check(&probe) != nil && !followsLink(r) {
-			s.refuse(w, r, "Origin", errors.New("a page of another origin may not use this node; open the dashboard instead"))
+			s.refuse(w, r, "Origin",
+				errors.New("a page of another origin may not use this node; open the dashboard instead"))
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -42,7 +42,9 @@ func (s *server) proof(c echo.Context) error {
 
 	local, ok := c.Request().Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	if !ok {
-		return &robotmem.Error{Op: "proof", Kind: robotmem.Unavailable, Err: errors.New("the connection has no address")}
+		return &robotmem.Error{
+			Op: "proof", Kind: robotmem.Unavailable, Err: errors.New("the connection has no address"),
+		}
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
 

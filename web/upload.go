@@ -85,7 +85,8 @@ func (u *upload) save(ctx context.Context, to robotmem.Node) (*robotmem.SavePerc
 			name = "data"
 		}
 
-		return nil, invalid(u.op, name, errors.New("the description is required before the payload; send all fields first"))
+		return nil, invalid(u.op, name,
+			errors.New("the description is required before the payload; send all fields first"))
 	}
 
 	return u.send(ctx, to, &lastPart{u, payload})

@@ -64,7 +64,8 @@ func read(root string) ([]change, error) {
 		kind, text, _ := strings.Cut(string(data), "\n")
 		text = strings.Join(strings.Fields(text), " ")
 		if !slices.Contains(kinds, kind) || text == "" {
-			return nil, fmt.Errorf("%s: the first line must be one of %s, and a text must follow", path, strings.Join(kinds, ", "))
+			return nil, fmt.Errorf("%s: the first line must be one of %s, and a text must follow", path,
+				strings.Join(kinds, ", "))
 		}
 		out = append(out, change{path, kind, text})
 	}

@@ -26,7 +26,10 @@ import (
 
 // allowed are licences that ask for no more than to be named. Copyleft of files
 // (MPL-2.0) is among them: what is under it is used unchanged.
-var allowed = []string{"Apache-2.0", "MIT", "BSD-2-Clause", "BSD-3-Clause", "ISC", "0BSD", "Zlib", "Unlicense", "CC0-1.0", "MPL-2.0", "BlueOak-1.0.0", "MIT-0"}
+var allowed = []string{
+	"Apache-2.0", "MIT", "BSD-2-Clause", "BSD-3-Clause", "ISC", "0BSD", "Zlib", "Unlicense", "CC0-1.0", "MPL-2.0",
+	"BlueOak-1.0.0", "MIT-0",
+}
 
 // stated are parts whose licence file no classifier knows by its text, each read by a person.
 var stated = map[string]string{
@@ -68,7 +71,11 @@ func run(check bool, texts string) error {
 	}
 
 	parts = append(parts, packages...)
-	parts = append(parts, part{name: "Chinese dictionary of jieba, by gse", version: "v0.80.3", dir: filepath.Join(root, "robotmem/internal/text/chinese")})
+	parts = append(parts,
+		part{
+			name: "Chinese dictionary of jieba, by gse", version: "v0.80.3",
+			dir: filepath.Join(root, "robotmem/internal/text/chinese"),
+		})
 	var bad []error
 	for i := range parts {
 		if err := parts[i].read(c); err != nil {
@@ -195,7 +202,10 @@ func (p *part) read(c *classifier.Classifier) error {
 	for _, e := range entries {
 		name := strings.ToUpper(e.Name())
 		// A bundle has the licences of its packages beside it: bundle.js.LICENSE.txt.
-		if e.IsDir() || !strings.HasPrefix(name, "LICEN") && !strings.HasPrefix(name, "COPYING") && !strings.HasPrefix(name, "NOTICE") && !strings.HasPrefix(name, "UNLICENSE") && !strings.HasSuffix(name, ".LICENSE.TXT") {
+		if e.IsDir() ||
+			!strings.HasPrefix(name, "LICEN") && !strings.HasPrefix(name, "COPYING") &&
+				!strings.HasPrefix(name, "NOTICE") && !strings.HasPrefix(name, "UNLICENSE") &&
+				!strings.HasSuffix(name, ".LICENSE.TXT") {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(p.dir, e.Name()))
@@ -251,7 +261,8 @@ func whole(parts []part) []byte {
 	}
 	var b bytes.Buffer
 	for _, text := range order {
-		fmt.Fprintf(&b, "%s\n%s\n\n%s\n\n", strings.Repeat("=", 72), strings.Join(of[text], "\n"), strings.TrimSpace(text))
+		fmt.Fprintf(&b, "%s\n%s\n\n%s\n\n", strings.Repeat("=", 72), strings.Join(of[text], "\n"),
+			strings.TrimSpace(text))
 	}
 	return b.Bytes()
 }

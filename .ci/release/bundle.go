@@ -96,14 +96,22 @@ func (r *release) manifest(t target) *manifest {
 		Server: manifestServer{Type: "binary", EntryPoint: entry, Config: manifestConfig{
 			Command: "${__dirname}/" + entry, Args: []string{"mcp"},
 			// Variables, not flags: one that the user leaves empty is no setting.
-			Env: map[string]string{"ROBOTMEM_DB": "${user_config.db}", "ROBOTMEM_COLLECTION": "${user_config.collection}"},
+			Env: map[string]string{
+				"ROBOTMEM_DB": "${user_config.db}", "ROBOTMEM_COLLECTION": "${user_config.collection}",
+			},
 		}},
 		ToolsGenerated: true,
 		Keywords:       []string{"memory", "robotics", "embodied", "recall", "sqlite"}, License: license,
 		Compatibility: manifestCompatibility{[]string{t.goos}},
 		UserConfig: map[string]userConfig{
-			"db":         {Type: "string", Title: "Memory file", Description: "Full path of the memory's file. Empty: memory.db in the folder .robotmem of your home."},
-			"collection": {Type: "string", Title: "Collection", Description: "Namespace to remember in and to recall from, such as the robot's name. Empty: default."},
+			"db": {
+				Type: "string", Title: "Memory file",
+				Description: "Full path of the memory's file. Empty: memory.db in the folder .robotmem of your home.",
+			},
+			"collection": {
+				Type: "string", Title: "Collection",
+				Description: "Namespace to remember in and to recall from, such as the robot's name. Empty: default.",
+			},
 		},
 	}
 	if t.goos == "windows" {

@@ -130,7 +130,8 @@ func (r *release) checkChangelog() error {
 		return err
 	}
 	if !strings.Contains(string(data), "\n## v"+r.version+"\n") {
-		return fmt.Errorf("CHANGELOG.md has no section of v%[1]s; run make changelog VERSION=%[1]s and commit it", r.version)
+		return fmt.Errorf("CHANGELOG.md has no section of v%[1]s; run make changelog VERSION=%[1]s and commit it",
+			r.version)
 	}
 
 	return nil
@@ -144,7 +145,8 @@ func (r *release) build(ctx context.Context, t target) ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, t.program())
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w -X main.released=v"+r.version, "-o", path, "./cmd/robotmem")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w -X main.released=v"+r.version, "-o",
+		path, "./cmd/robotmem")
 	cmd.Dir = r.root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.goos, "GOARCH="+t.goarch)
 	cmd.Stderr = os.Stderr

@@ -50,7 +50,11 @@ func (r *release) registryEntry(bundles []bundleFile) error {
 			Type: "mcpb", Identifier: repository + "/releases/download/v" + r.version + "/" + b.name,
 			Version: r.version, SHA256: b.sum, Transport: registryTransport{"stdio"},
 			Variables: []registryVariable{
-				{"ROBOTMEM_DB", "Full path of the memory's file. Default memory.db in the folder .robotmem of the home.", "filepath"},
+				{
+					"ROBOTMEM_DB",
+					"Full path of the memory's file. Default memory.db in the folder .robotmem of the home.",
+					"filepath",
+				},
 				{"ROBOTMEM_COLLECTION", "Namespace to remember in and to recall from.", "string"},
 			},
 		})

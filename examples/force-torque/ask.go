@@ -46,7 +46,8 @@ func ask(ctx context.Context, m robotmem.Service, recordings []robotfailures.Fai
 
 		for i := range found.Memories {
 			answer := &found.Memories[i]
-			fmt.Printf("  %4d %s %-4v %-16s %s\n", answer.MemoryID, answer.Context["set"], answer.Context["index"], classOf(answer), answer.Summary)
+			fmt.Printf("  %4d %s %-4v %-16s %s\n", answer.MemoryID, answer.Context["set"], answer.Context["index"],
+				classOf(answer), answer.Summary)
 		}
 		if len(found.Memories) == 0 {
 			return fmt.Errorf("nothing was found %s", question.name)

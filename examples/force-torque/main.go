@@ -67,7 +67,9 @@ func store(ctx context.Context, m robotmem.Service, recordings []robotfailures.F
 			MediaType:      "text/csv",
 			DataBase64:     f.CSV(),
 			Metadata:       robotmem.Object{"kind": "wrench", "duration_s": robotfailures.Window.Seconds()},
-			Context:        robotmem.Object{"set": f.Set, "index": f.Index, "failure": map[string]any{"class": f.Label()}},
+			Context: robotmem.Object{
+				"set": f.Set, "index": f.Index, "failure": map[string]any{"class": f.Label()},
+			},
 		})
 		if err != nil {
 			return err

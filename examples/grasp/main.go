@@ -29,7 +29,8 @@ func main() {
 	for _, r := range results {
 		mean, deviation := r.mean(0, 200)
 		late, lateDeviation := r.mean(150, 200)
-		fmt.Printf("%-20s %.1f ± %.1f %%, last 50 episodes %.1f ± %.1f %%\n", r.name, mean, deviation, late, lateDeviation)
+		fmt.Printf("%-20s %.1f ± %.1f %%, last 50 episodes %.1f ± %.1f %%\n", r.name, mean, deviation, late,
+			lateDeviation)
 	}
 }
 
@@ -39,7 +40,10 @@ type situation struct {
 	low, high float64 // forces in newtons below which it slips and above which it breaks
 }
 
-var situations = []situation{{"dry glass", 6, 14}, {"wet glass", 9, 16}, {"dry mug", 9, 20}, {"wet mug", 12, 22}, {"dry box", 14, 26}, {"wet box", 17, 28}}
+var situations = []situation{
+	{"dry glass", 6, 14}, {"wet glass", 9, 16}, {"dry mug", 9, 20}, {"wet mug", 12, 22}, {"dry box", 14, 26},
+	{"wet box", 17, 28},
+}
 
 // arm is one life, with a part of the memory of its own.
 type arm struct {
@@ -69,7 +73,9 @@ func compare(ctx context.Context, episodes, seeds int) ([]result, error) {
 	}
 	defer func() { _ = m.Close() }()
 
-	results := []result{{name: "without memory"}, {name: "recall", choose: withRecall}, {name: "advise", choose: withAdvise},
+	results := []result{{name: "without memory"}, {name: "recall", choose: withRecall}, {
+		name: "advise", choose: withAdvise,
+	},
 		{name: "advise, 10 % wrong", choose: withAdvise, wrong: 0.1}, {name: "best possible"}}
 	for i := range results {
 		for seed := range seeds {
@@ -84,7 +90,9 @@ func compare(ctx context.Context, episodes, seeds int) ([]result, error) {
 
 func withRecall(ctx context.Context, m arm, s situation) (force float64, err error) {
 	found, err := m.Recall(ctx, &robotmem.RecallRequest{
-		Query: s.object, Collection: m.collection, ContextFilter: robotmem.Object{"object": s.object, "outcome": "success"}, N: 1})
+		Query: s.object, Collection: m.collection, ContextFilter: robotmem.Object{
+			"object": s.object, "outcome": "success",
+		}, N: 1})
 	if err != nil || len(found.Memories) == 0 {
 		return 0, err
 	}
@@ -126,7 +134,8 @@ func (p *result) live(ctx context.Context, node *local.Node, episodes, seed int)
 			run[episode] = 100
 		}
 		told := success != (r.Float64() < p.wrong)
-		_, err = m.Learn(ctx, &robotmem.LearnRequest{Insight: fmt.Sprintf("attempt %d: %s with %.1f N, success %t", episode, s.object, force, told), Collection: m.collection, Context: robotmem.Object{
+		_, err = m.Learn(ctx, &robotmem.LearnRequest{Insight: fmt.Sprintf("attempt %d: %s with %.1f N, success %t",
+			episode, s.object, force, told), Collection: m.collection, Context: robotmem.Object{
 			"episode": episode, "object": s.object, "params": map[string]any{"grip_force": force}, "task": map[string]any{"success": told}}})
 		if err != nil {
 			return err
@@ -162,7 +171,8 @@ func draw(results []result) string {
 			mean, _ := results[i].mean(from, from+10)
 			points += fmt.Sprintf("%d,%.1f ", (from+5)*600/episodes, 300-3*mean)
 		}
-		fmt.Fprintf(&b, `<polyline points="%s" fill="none" stroke="%s"/><text x="610" y="%d" fill="%s">%s</text>`, points, colour, 40+i*30, colour, results[i].name)
+		fmt.Fprintf(&b, `<polyline points="%s" fill="none" stroke="%s"/><text x="610" y="%d" fill="%s">%s</text>`,
+			points, colour, 40+i*30, colour, results[i].name)
 	}
 
 	return b.String() + "</svg>"

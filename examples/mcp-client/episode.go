@@ -74,7 +74,8 @@ func insertPeg(ctx context.Context, m *memory) (attempts int, err error) {
 	if last.ok {
 		score = 1 / float64(attempts)
 	}
-	end, err := m.endSession(ctx, robotmem.EndSessionRequest{SessionID: s.SessionID, OutcomeScore: &score, UsedMemoryIDs: used})
+	end, err := m.endSession(ctx,
+		robotmem.EndSessionRequest{SessionID: s.SessionID, OutcomeScore: &score, UsedMemoryIDs: used})
 	if err != nil {
 		return 0, err
 	}
@@ -147,14 +148,17 @@ func tidy(ctx context.Context, m *memory, session string, seated int64, a attemp
 	fmt.Printf("  update: [%d] version %d, %s\n", u.MemoryID, u.Version, u.NewContent)
 
 	wrong, err := m.learn(ctx, robotmem.LearnRequest{
-		Insight:   "push_force=1 N seats the 8 mm peg",
-		Context:   robotmem.Object{"params": map[string]any{"push_force": 1}, "task": map[string]any{"part": "peg-8mm", "success": true}},
+		Insight: "push_force=1 N seats the 8 mm peg",
+		Context: robotmem.Object{
+			"params": map[string]any{"push_force": 1}, "task": map[string]any{"part": "peg-8mm", "success": true},
+		},
 		SessionID: session,
 	})
 	if err != nil {
 		return err
 	}
-	f, err := m.forget(ctx, robotmem.ForgetRequest{MemoryID: wrong.MemoryID, Reason: "the force sensor had not been zeroed"})
+	f, err := m.forget(ctx,
+		robotmem.ForgetRequest{MemoryID: wrong.MemoryID, Reason: "the force sensor had not been zeroed"})
 	if err != nil {
 		return err
 	}

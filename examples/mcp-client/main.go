@@ -74,7 +74,9 @@ func build(ctx context.Context, dir string) (string, error) {
 	return out, nil
 }
 
-func withMemory(ctx context.Context, robotmemPath, db string, live func(context.Context, *memory) (int, error)) (n int, err error) {
+func withMemory(
+	ctx context.Context, robotmemPath, db string, live func(context.Context, *memory) (int, error),
+) (n int, err error) {
 	m, err := start(ctx, robotmemPath, db)
 	if err != nil {
 		return 0, fmt.Errorf("starting %s mcp: %w", robotmemPath, err)

@@ -80,7 +80,9 @@ func text(res *mcp.CallToolResult) string {
 	return ""
 }
 
-func (m *memory) startSession(ctx context.Context, r robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
+func (m *memory) startSession(
+	ctx context.Context, r robotmem.StartSessionRequest,
+) (*robotmem.StartSessionResponse, error) {
 	return call[robotmem.StartSessionResponse](ctx, m, "start_session", r)
 }
 

@@ -70,7 +70,8 @@ func compare(ctx context.Context, seeds int, db string) (err error) {
 	if err := reportMemory(ctx, db); err != nil {
 		return err
 	}
-	fmt.Printf("%d worlds of %dx%d cells, both sessions, in %.1f s\n", seeds, width, height, time.Since(began).Seconds())
+	fmt.Printf("%d worlds of %dx%d cells, both sessions, in %.1f s\n", seeds, width, height,
+		time.Since(began).Seconds())
 	if total.second.steps >= total.first.steps || total.second.bumps >= total.first.bumps {
 		return errors.New("the second session is not better than the first")
 	}
@@ -148,8 +149,10 @@ func reportMemory(ctx context.Context, db string) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\n%d memories in %d collections, %d sessions, %d recalls\n", stats.Total, stats.Collections, stats.Sessions, stats.Recalls)
-	trips, err := m.Recall(ctx, &robotmem.RecallRequest{Query: "how was the goal reached", Collection: collectionOf(1), N: 2})
+	fmt.Printf("\n%d memories in %d collections, %d sessions, %d recalls\n", stats.Total, stats.Collections,
+		stats.Sessions, stats.Recalls)
+	trips, err := m.Recall(ctx,
+		&robotmem.RecallRequest{Query: "how was the goal reached", Collection: collectionOf(1), N: 2})
 	if err != nil {
 		return err
 	}

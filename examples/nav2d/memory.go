@@ -46,7 +46,8 @@ func startEpisode(ctx context.Context, m *local.Node, collection string, w *worl
 func (e *episode) end(ctx context.Context, d drive) error {
 	// A bump is a step without progress. A trip without bumps scores 1.
 	score := float64(d.steps-d.bumps) / float64(d.steps)
-	_, err := e.m.EndSession(ctx, &robotmem.EndSessionRequest{SessionID: e.id, OutcomeScore: &score, UsedMemoryIDs: e.used})
+	_, err := e.m.EndSession(ctx,
+		&robotmem.EndSessionRequest{SessionID: e.id, OutcomeScore: &score, UsedMemoryIDs: e.used})
 	return err
 }
 
@@ -76,9 +77,11 @@ func (e *episode) learn(ctx context.Context, f fact) error {
 
 func (e *episode) bumped(ctx context.Context, at cell, heading int) error {
 	into := at.next(heading)
+
 	return e.learn(ctx, fact{
-		kind:    kindBump,
-		insight: fmt.Sprintf("collision: cell (%d, %d) is blocked, felt when driving %s", into.x, into.y, headings[heading].name),
+		kind: kindBump,
+		insight: fmt.Sprintf("collision: cell (%d, %d) is blocked, felt when driving %s", into.x, into.y,
+			headings[heading].name),
 		spatial: map[string]any{"position": point(into)},
 	})
 }
@@ -121,7 +124,8 @@ func (e *episode) remember(ctx context.Context) (belief, error) {
 			// recall of another square finds it if it is outside of this one.
 			radius := math.Sqrt2 * tile / 2
 			for _, kind := range []string{kindBump, kindCorridor} {
-				found, err := e.around(ctx, center, radius, robotmem.Object{"task.name": kind, "task.success": kind == kindCorridor})
+				found, err := e.around(ctx, center, radius,
+					robotmem.Object{"task.name": kind, "task.success": kind == kindCorridor})
 				if err != nil {
 					return nil, err
 				}
@@ -142,7 +146,9 @@ func (e *episode) remember(ctx context.Context) (belief, error) {
 }
 
 // around recalls the memories that pass the filter within radius of a point.
-func (e *episode) around(ctx context.Context, center []float64, radius float64, filter robotmem.Object) ([]robotmem.Memory, error) {
+func (e *episode) around(
+	ctx context.Context, center []float64, radius float64, filter robotmem.Object,
+) ([]robotmem.Memory, error) {
 	const most = 100 // the limit of one recall
 	res, err := e.m.Recall(ctx, &robotmem.RecallRequest{
 		Collection: e.collection, N: most, ForSession: e.id, ContextFilter: filter,

@@ -165,5 +165,6 @@ func account(counts []recorder.SourceCount, pushes []time.Duration) {
 	}
 	slices.Sort(pushes)
 	at := func(share float64) time.Duration { return pushes[int(share*float64(len(pushes)-1))] }
-	fmt.Printf("%d pushes of the control loop: p50 %v, p99 %v, p99.9 %v, at most %v\n", len(pushes), at(0.5), at(0.99), at(0.999), at(1))
+	fmt.Printf("%d pushes of the control loop: p50 %v, p99 %v, p99.9 %v, at most %v\n", len(pushes), at(0.5), at(0.99),
+		at(0.999), at(1))
 }

@@ -101,7 +101,8 @@ func readForce(ctx context.Context, m *local.Node, chunk *robotmem.Memory) error
 			peak = readings[i]
 		}
 	}
-	fmt.Printf("its bytes: %d samples from %s, Fz peak %.1f N\n", len(readings)/6, chunk.ObservedAt.Format("15:04:05.000"), peak)
+	fmt.Printf("its bytes: %d samples from %s, Fz peak %.1f N\n", len(readings)/6,
+		chunk.ObservedAt.Format("15:04:05.000"), peak)
 
 	return nil
 }

@@ -32,7 +32,8 @@ func openFLAC(data []byte, isHead bool) (*wavFile, error) {
 	// the number of samples.
 	packed := binary.BigEndian.Uint64(data[info+10:])
 	w := &wavFile{
-		kind: "flac", code: codePCM, rate: int(packed >> 44), channels: int(packed>>41&7) + 1, bits: int(packed>>36&31) + 1,
+		kind: "flac", code: codePCM, rate: int(packed >> 44), channels: int(packed>>41&7) + 1, bits: int(packed>>36&31) +
+			1,
 		claimed: int64(packed & (1<<36 - 1)), size: 4,
 	}
 	if w.rate == 0 {
@@ -104,7 +105,8 @@ func (w *wavFile) unpack(r io.Reader) (err error) {
 			return err
 		}
 		if len(f.Subframes) != w.channels || int(f.BitsPerSample) > w.bits {
-			return fmt.Errorf("a frame has %d channels of %d and %d bits of %d", len(f.Subframes), w.channels, f.BitsPerSample, w.bits)
+			return fmt.Errorf("a frame has %d channels of %d and %d bits of %d", len(f.Subframes), w.channels,
+				f.BitsPerSample, w.bits)
 		}
 
 		// A frame with fewer bits is scaled up, so that full scale is the same in all frames.

@@ -75,7 +75,8 @@ func (w *wavFile) format(body []byte) error {
 	// More than any converter of sound or vibration.
 	const maxRate = 10_000_000
 	if w.channels == 0 || w.rate == 0 || w.rate > maxRate {
-		return fmt.Errorf("the WAV file has %d channels at %d Hz; 1 channel or more at 1 to %d Hz are read", w.channels, w.rate, maxRate)
+		return fmt.Errorf("the WAV file has %d channels at %d Hz; 1 channel or more at 1 to %d Hz are read", w.channels,
+			w.rate, maxRate)
 	}
 
 	read := map[[2]int]func(b []byte) float64{

@@ -109,7 +109,8 @@ func frameOf(in media.Payload) (f frame, err error) {
 	if given, ok := in.Metadata["step"]; ok {
 		step, ok := media.Integer(given, maxStep)
 		if !ok || step < int64(row) {
-			return f, fmt.Errorf("step is %v; a row of %d pixels of %s takes at least %d bytes, and the limit is %d", given, f.width, f.encoding, row, maxStep)
+			return f, fmt.Errorf("step is %v; a row of %d pixels of %s takes at least %d bytes, and the limit is %d",
+				given, f.width, f.encoding, row, maxStep)
 		}
 		f.step = int(step)
 	}
@@ -120,7 +121,8 @@ func frameOf(in media.Payload) (f frame, err error) {
 func side(in media.Payload, name string) (int, error) {
 	n, ok := media.Integer(in.Metadata[name], maxSide)
 	if !ok || n == 0 {
-		return 0, fmt.Errorf("metadata %s is %v; give a whole number of pixels from 1 to %d", name, in.Metadata[name], maxSide)
+		return 0, fmt.Errorf("metadata %s is %v; give a whole number of pixels from 1 to %d", name, in.Metadata[name],
+			maxSide)
 	}
 	return int(n), nil
 }
@@ -191,7 +193,8 @@ func layoutOf(encoding string) (layout, error) {
 	l, ok := layouts[encoding]
 	if !ok {
 		known := slices.Sorted(maps.Keys(layouts))
-		return l, fmt.Errorf("pixels of encoding %q are not read; known are %s", media.Clean(encoding, media.MaxName), strings.Join(known, ", "))
+		return l, fmt.Errorf("pixels of encoding %q are not read; known are %s", media.Clean(encoding, media.MaxName),
+			strings.Join(known, ", "))
 	}
 
 	return l, nil

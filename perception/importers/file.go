@@ -22,7 +22,9 @@ func OpenFile(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	return open(name, root.Stat, root.OpenFile)
 }
 
-func open(name string, stat func(string) (fs.FileInfo, error), openFile func(string, int, fs.FileMode) (*os.File, error)) (*os.File, fs.FileInfo, error) {
+func open(
+	name string, stat func(string) (fs.FileInfo, error), openFile func(string, int, fs.FileMode) (*os.File, error),
+) (*os.File, fs.FileInfo, error) {
 	// A device may do something when it is opened, so most of them are refused before.
 	info, err := stat(name)
 	if err = regular(name, info, err); err != nil {

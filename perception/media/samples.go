@@ -27,7 +27,9 @@ const maxPreviewSide = 4096
 
 // Normal returns the options with the defaults filled in.
 func (o PreviewOptions) Normal() PreviewOptions {
-	return PreviewOptions{min(cmp.Or(max(o.Width, 0), 640), maxPreviewSide), min(cmp.Or(max(o.Height, 0), 360), maxPreviewSide)}
+	return PreviewOptions{
+		min(cmp.Or(max(o.Width, 0), 640), maxPreviewSide), min(cmp.Or(max(o.Height, 0), 360), maxPreviewSide),
+	}
 }
 
 // ErrNoPreview means that the format of an item has no preview.
@@ -163,7 +165,8 @@ func Spread(j, k, n int) int {
 func NewSpace(kind string, m Metadata, total, shown int) *Samples {
 	const maxFrame = 256 // characters
 	return &Samples{
-		Kind: kind, Total: int64(total), Reduced: shown < total, Unit: m.Unit("m"), FrameID: Clean(m.Text("frame_id"), maxFrame),
+		Kind: kind, Total: int64(total), Reduced: shown < total, Unit: m.Unit("m"), FrameID: Clean(m.Text("frame_id"),
+			maxFrame),
 		X: make(Numbers, shown), Y: make(Numbers, shown), Z: make(Numbers, shown),
 	}
 }
@@ -183,7 +186,9 @@ func NewEnvelope(channels int, samples int64, o SamplesOptions) (*Envelope, erro
 	}
 	limit := int64(min(o.points(tracePoints), maxReadings/channels))
 
-	e := &Envelope{width: max((samples+limit-1)/limit, 1), low: make([]Numbers, channels), high: make([]Numbers, channels)}
+	e := &Envelope{
+		width: max((samples+limit-1)/limit, 1), low: make([]Numbers, channels), high: make([]Numbers, channels),
+	}
 	for c := range channels {
 		e.low[c] = make(Numbers, 0, min(samples, limit))
 		e.high[c] = make(Numbers, 0, min(samples, limit))

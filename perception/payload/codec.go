@@ -81,7 +81,10 @@ func (c Codec) parse() (layout, error) {
 	}
 
 	steps := m[1]
-	l := layout{codec: c, delta: strings.Contains(steps, "delta"), planar: strings.Contains(steps, "planar"), shuffle: strings.Contains(steps, "shuffle")}
+	l := layout{
+		codec: c, delta: strings.Contains(steps, "delta"), planar: strings.Contains(steps, "planar"),
+		shuffle: strings.Contains(steps, "shuffle"),
+	}
 
 	l.bigEndian = m[2] == "be"
 	for i, into := range []*int{&l.element, &l.columns, &l.offset} {
@@ -107,7 +110,8 @@ func (c Codec) Encode(raw []byte) ([]byte, error) {
 		return raw, nil
 	}
 	if len(raw) > MaxWhole {
-		return nil, fmt.Errorf("a payload of %d bytes is too large to encode in memory; the limit is %d", len(raw), MaxWhole)
+		return nil, fmt.Errorf("a payload of %d bytes is too large to encode in memory; the limit is %d", len(raw),
+			MaxWhole)
 	}
 	w := borrow()
 	defer w.release()
@@ -133,7 +137,8 @@ func (c Codec) Decode(stored []byte, size int64) ([]byte, error) {
 	}
 
 	if size < 0 || size > MaxWhole {
-		return nil, fmt.Errorf("%w: %d bytes are too many to decode in memory; the limit is %d", ErrDamaged, size, MaxWhole)
+		return nil, fmt.Errorf("%w: %d bytes are too many to decode in memory; the limit is %d", ErrDamaged, size,
+			MaxWhole)
 	}
 	// Before raw is allocated: the size comes from a database that may be damaged.
 	if err := checkFrame(stored, size); err != nil {

@@ -199,7 +199,10 @@ func (c *container) readIndex(index []byte, at, room int64) error {
 	c.blocks = make([]block, 0, len(index)/entrySize)
 	for ; len(index) > 0; index = index[entrySize:] {
 		word := binary.LittleEndian.Uint32(index)
-		b := block{at: at, stored: int(word &^ storedRaw), raw: word&storedRaw != 0, check: binary.LittleEndian.Uint32(index[4:])}
+		b := block{
+			at: at, stored: int(word &^ storedRaw), raw: word&storedRaw != 0,
+			check: binary.LittleEndian.Uint32(index[4:]),
+		}
 		// load allocates the stored length, so the index must not claim more than a block or than the file has.
 		if b.stored > blockSize || int64(b.stored) > room {
 			return fmt.Errorf("block %d claims %d bytes of %d", len(c.blocks), b.stored, room)

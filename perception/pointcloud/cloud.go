@@ -66,7 +66,8 @@ func Decode(in media.Payload) (*Cloud, error) {
 
 	// The header's claim is refused before any point is read.
 	if f.points > maxPoints {
-		return nil, fmt.Errorf("the point cloud has %d points; at most %d are read; save it in parts", f.points, maxPoints)
+		return nil, fmt.Errorf("the point cloud has %d points; at most %d are read; save it in parts", f.points,
+			maxPoints)
 	}
 
 	c := &Cloud{}
@@ -149,7 +150,8 @@ func open(in media.Payload) (*source, error) {
 		return openPointCloud2(in)
 	}
 
-	return nil, fmt.Errorf("%s is not read as a point cloud; give PCD, PLY, %s or a .npy array of kind cloud", media.Clean(in.Type, media.MaxName), media.TypePointCloud2)
+	return nil, fmt.Errorf("%s is not read as a point cloud; give PCD, PLY, %s or a .npy array of kind cloud",
+		media.Clean(in.Type, media.MaxName), media.TypePointCloud2)
 }
 
 // slot is a value of a point that is used.

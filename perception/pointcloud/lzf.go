@@ -65,7 +65,8 @@ func unpackLZF(in []byte, size int64) ([]byte, error) {
 		return nil, fmt.Errorf("the compressed points claim %d bytes; the limit is %d", size, maxUnpacked)
 	}
 	if size > lzfRatio*int64(len(in)) {
-		return nil, fmt.Errorf("the compressed points claim %d bytes; %d compressed ones cannot hold that", size, len(in))
+		return nil, fmt.Errorf("the compressed points claim %d bytes; %d compressed ones cannot hold that", size,
+			len(in))
 	}
 
 	total := int64(0)

@@ -62,7 +62,8 @@ func openPCD(data []byte) (*source, error) {
 
 	f.points, f.width, f.isText = int64(points), int64(points), f.form == "ascii"
 	if !f.isText && f.form != "binary" && f.form != "binary_compressed" {
-		return nil, fmt.Errorf("PCD data %q is not read; use ascii, binary or binary_compressed", media.Clean(f.form, media.MaxName))
+		return nil, fmt.Errorf("PCD data %q is not read; use ascii, binary or binary_compressed",
+			media.Clean(f.form, media.MaxName))
 	}
 
 	for i := range f.fields {
@@ -93,7 +94,8 @@ func pcdFields(words map[string][]string) ([]field, error) {
 		return nil, fmt.Errorf("the PCD header names %d fields; the limit is %d", len(names), maxFields)
 	}
 	if len(sizes) != len(names) || len(types) != len(names) || counts != nil && len(counts) != len(names) {
-		return nil, fmt.Errorf("the PCD header names %d fields with %d sizes, %d types and %d counts", len(names), len(sizes), len(types), len(counts))
+		return nil, fmt.Errorf("the PCD header names %d fields with %d sizes, %d types and %d counts", len(names),
+			len(sizes), len(types), len(counts))
 	}
 
 	fields := make([]field, len(names))

@@ -42,7 +42,9 @@ var plyTypes = map[string]string{
 }
 
 // plyOrders are the orders of the bytes by format, nil for text.
-var plyOrders = map[string]binary.ByteOrder{"ascii": nil, "binary_little_endian": binary.LittleEndian, "binary_big_endian": binary.BigEndian}
+var plyOrders = map[string]binary.ByteOrder{
+	"ascii": nil, "binary_little_endian": binary.LittleEndian, "binary_big_endian": binary.BigEndian,
+}
 
 func openPLY(data []byte) (*source, error) {
 	f := &source{}
@@ -53,7 +55,8 @@ func openPLY(data []byte) (*source, error) {
 
 	order, ok := plyOrders[f.form]
 	if !ok {
-		return nil, fmt.Errorf("PLY format %q is not known; use ascii, binary_little_endian or binary_big_endian", media.Clean(f.form, media.MaxName))
+		return nil, fmt.Errorf("PLY format %q is not known; use ascii, binary_little_endian or binary_big_endian",
+			media.Clean(f.form, media.MaxName))
 	}
 
 	vertex := slices.IndexFunc(elements, func(e plyElement) bool { return e.name == "vertex" })
@@ -152,14 +155,16 @@ func (e *plyElement) add(words []string) error {
 	name, typ := words[len(words)-1], words[len(words)-2]
 	code, ok := plyTypes[typ]
 	if !ok {
-		return fmt.Errorf("PLY property %q is of the unknown type %q", media.Clean(name, media.MaxName), media.Clean(typ, media.MaxName))
+		return fmt.Errorf("PLY property %q is of the unknown type %q", media.Clean(name, media.MaxName),
+			media.Clean(typ, media.MaxName))
 	}
 
 	one := plyField{field: newField(name, code, nil), isList: isList}
 	if isList {
 		length := plyTypes[words[2]]
 		if length == "" || length[0] == 'f' {
-			return fmt.Errorf("PLY property %q: %q cannot count a list", media.Clean(name, media.MaxName), media.Clean(words[2], media.MaxName))
+			return fmt.Errorf("PLY property %q: %q cannot count a list", media.Clean(name, media.MaxName),
+				media.Clean(words[2], media.MaxName))
 		}
 		one.length = newField("", length, nil).typ
 	}

@@ -145,7 +145,8 @@ func openPointCloud2(in media.Payload) (*source, error) {
 		}
 		n, ok := media.Integer(given, math.MaxInt32)
 		if !ok {
-			return nil, fmt.Errorf("the metadata of a PointCloud2 needs %s, a whole number from 0 to %d", key, math.MaxInt32)
+			return nil, fmt.Errorf("the metadata of a PointCloud2 needs %s, a whole number from 0 to %d", key,
+				math.MaxInt32)
 		}
 		sizes[key] = n
 	}
@@ -196,7 +197,8 @@ func pointFields(given any, step int64, order binary.ByteOrder) ([]field, error)
 		fields[i] = newField(name, datatypes[code-1], order)
 		fields[i].count, fields[i].offset = int(count), int(offset)
 		if int64(fields[i].offset+fields[i].bytes()) > step {
-			return nil, fmt.Errorf("PointCloud2 field %q ends beyond the point of %d bytes", media.Clean(name, media.MaxName), step)
+			return nil, fmt.Errorf("PointCloud2 field %q ends beyond the point of %d bytes",
+				media.Clean(name, media.MaxName), step)
 		}
 	}
 
@@ -211,14 +213,18 @@ func openArray(in media.Payload) (*source, error) {
 
 	typ, ok := npy.Lookup(h.Descr)
 	if !ok || typ.Code == "b1" || typ.Code == "f2" {
-		return nil, fmt.Errorf("the .npy element type %s is not read as a coordinate", media.Clean(h.Descr, media.MaxName))
+		return nil, fmt.Errorf("the .npy element type %s is not read as a coordinate",
+			media.Clean(h.Descr, media.MaxName))
 	}
 	if len(h.Shape) != 2 || h.Shape[1] != 3 && h.Shape[1] != 4 {
 		return nil, errors.New("a point cloud as a .npy array is N by 3 (x y z) or N by 4 (x y z intensity)")
 	}
 
 	rows, columns := h.Shape[0], h.Shape[1]
-	f := &source{form: "array of " + media.Clean(h.Descr, media.MaxName), points: int64(rows), data: h.Rest, width: int64(rows), height: 1}
+	f := &source{
+		form: "array of " + media.Clean(h.Descr, media.MaxName), points: int64(rows), data: h.Rest, width: int64(rows),
+		height: 1,
+	}
 	f.stride = int64(columns * typ.Size)
 
 	f.need = f.points * f.stride

@@ -53,7 +53,8 @@ func NewScan(get func(key string) (float64, bool), ranges, intensities []float64
 	}
 
 	// Angles in degrees would look like many turns.
-	if !media.Finite(s.increment) || math.Abs(s.start) > maxTurn || math.Abs(s.increment)*float64(len(ranges)-1) > maxTurn {
+	if !media.Finite(s.increment) || math.Abs(s.start) > maxTurn ||
+		math.Abs(s.increment)*float64(len(ranges)-1) > maxTurn {
 		return nil, fmt.Errorf("the angles of %d rays go beyond one turn; they must be in radians", len(ranges))
 	}
 
@@ -107,7 +108,8 @@ func (s *Scan) Samples(o media.SamplesOptions) (*media.Samples, error) {
 
 // AcceptsScan reports whether the payload is JSON with the fields of a scan.
 func AcceptsScan(in media.Payload) bool {
-	return in.Encoding() == media.JSON && bytes.Contains(in.Data, []byte(`"ranges"`)) && bytes.Contains(in.Data, []byte(`"angle_min"`))
+	return in.Encoding() == media.JSON && bytes.Contains(in.Data, []byte(`"ranges"`)) &&
+		bytes.Contains(in.Data, []byte(`"angle_min"`))
 }
 
 // nonFinite are numbers that Python writes into JSON, which does not have them.
@@ -159,7 +161,8 @@ func DecodeScan(in media.Payload) (*Scan, error) {
 
 // Summary returns "laser scan, 360 rays over 270°, nearest 0.42 m at -12°, 17 rays without return".
 func (s *Scan) Summary() string {
-	line := "laser scan, " + media.Plural(int64(len(s.ranges)), "ray") + " over " + degrees(math.Abs(s.increment)*float64(len(s.ranges)-1))
+	line := "laser scan, " + media.Plural(int64(len(s.ranges)), "ray") + " over " +
+		degrees(math.Abs(s.increment)*float64(len(s.ranges)-1))
 	nearest, missing := -1, int64(0)
 
 	for i, r := range s.ranges {
@@ -172,7 +175,8 @@ func (s *Scan) Summary() string {
 	}
 
 	if nearest >= 0 {
-		line += ", nearest " + media.Figure(s.ranges[nearest]) + " " + s.Metadata.Unit("m") + " at " + degrees(math.Remainder(s.angle(nearest), 2*math.Pi))
+		line += ", nearest " + media.Figure(s.ranges[nearest]) + " " + s.Metadata.Unit("m") + " at " +
+			degrees(math.Remainder(s.angle(nearest), 2*math.Pi))
 	}
 	if missing > 0 {
 		line += ", " + media.Plural(missing, "ray") + " without return"

@@ -59,7 +59,10 @@ type counters struct {
 
 // read reads dropped and stored before received, so that their sum is never larger.
 func (c *counters) read(name string) SourceCount {
-	out := SourceCount{Source: name, Stored: c.stored.Load(), Dropped: c.dropped.Load(), Missed: c.missed.Load(), Bytes: c.bytes.Load()}
+	out := SourceCount{
+		Source: name, Stored: c.stored.Load(), Dropped: c.dropped.Load(), Missed: c.missed.Load(),
+		Bytes: c.bytes.Load(),
+	}
 	out.Received = c.received.Load()
 	return out
 }
@@ -213,7 +216,8 @@ func (r *Recorder) Trace(name string, o TraceOptions) (*TraceSource, error) {
 	case width == 0 || width > maxChannels:
 		return nil, fmt.Errorf("source %q has %d channels; 1 to %d can be recorded", name, width, maxChannels)
 	case len(o.Units) != 0 && len(o.Units) != width:
-		return nil, fmt.Errorf("source %q has %d units for %d channels; give one each, or none", name, len(o.Units), width)
+		return nil, fmt.Errorf("source %q has %d units for %d channels; give one each, or none", name, len(o.Units),
+			width)
 	case !(o.RateHz >= 0 && o.RateHz <= maxRateHz):
 		return nil, fmt.Errorf("source %q has a rate of %g Hz; give a rate above 0 and at most %g, or 0 if it is unknown", name, o.RateHz, maxRateHz)
 	}

@@ -55,7 +55,8 @@ func (w *worker) run(ctx context.Context) {
 		case <-w.closing:
 			w.drain(ctx, true)
 			if w.lost > 0 {
-				w.err = w.timeout(fmt.Sprintf("the recorder dropped %d samples and frames as it closed", w.lost), context.Cause(ctx))
+				w.err = w.timeout(fmt.Sprintf("the recorder dropped %d samples and frames as it closed", w.lost),
+					context.Cause(ctx))
 			}
 			return
 		}
@@ -131,7 +132,8 @@ func (w *worker) endChunk(s *source) {
 	c := s.chunk
 	begin := len(w.data)
 	w.data = append(w.data, c.data...)
-	w.append(s, s.recorded(c.stamps[0], w.data[begin:len(w.data):len(w.data)], c.describe(s.item.Metadata)), uint64(c.len()))
+	w.append(s, s.recorded(c.stamps[0], w.data[begin:len(w.data):len(w.data)], c.describe(s.item.Metadata)),
+		uint64(c.len()))
 	c.reset()
 }
 
@@ -234,5 +236,8 @@ func (w *worker) keepOnce(ctx context.Context, items []Recorded, from []origin) 
 }
 
 func (c SourceCount) since(o SourceCount) SourceCount {
-	return SourceCount{c.Source, c.Received - o.Received, c.Stored - o.Stored, c.Dropped - o.Dropped, c.Missed - o.Missed, c.Bytes - o.Bytes}
+	return SourceCount{
+		c.Source, c.Received - o.Received, c.Stored - o.Stored, c.Dropped - o.Dropped, c.Missed - o.Missed,
+		c.Bytes - o.Bytes,
+	}
 }

@@ -54,7 +54,8 @@ func (s *Segment) Summary() string {
 	}
 
 	if s.undecoded > 0 {
-		line += "; " + media.Plural(int64(s.undecoded), "message") + " not decoded: " + media.Clean(s.reason.Error(), media.MaxName)
+		line += "; " + media.Plural(int64(s.undecoded), "message") + " not decoded: " +
+			media.Clean(s.reason.Error(), media.MaxName)
 	}
 
 	return line

@@ -271,7 +271,8 @@ var errEnd = errors.New("the data ends")
 func EachRecord(data []byte, from int, visit func(op mcap.OpCode, body []byte) error) error {
 	for at := from; at < len(data); {
 		if len(data)-at < RecordHead {
-			return fmt.Errorf("the head of the record at byte %d takes %d bytes where %d are left", at, RecordHead, len(data)-at)
+			return fmt.Errorf("the head of the record at byte %d takes %d bytes where %d are left", at, RecordHead,
+				len(data)-at)
 		}
 		length, body := binary.LittleEndian.Uint64(data[at+1:]), data[at+RecordHead:]
 		if length > uint64(len(body)) {

@@ -151,7 +151,8 @@ func readNPY(data []byte) (*Series, error) {
 	case count == 0:
 		return nil, errEmpty
 	case count > int64(len(h.Rest)/e.Size):
-		return nil, fmt.Errorf("the .npy array needs %d elements of %d bytes; the file has %d bytes of them", count, e.Size, len(h.Rest))
+		return nil, fmt.Errorf("the .npy array needs %d elements of %d bytes; the file has %d bytes of them", count,
+			e.Size, len(h.Rest))
 	case count > maxReadings:
 		return nil, errTooLong
 	}
@@ -183,7 +184,8 @@ func readRaw(in media.Payload) (*Series, error) {
 		return nil, fmt.Errorf("metadata dtype %q is not read; use %s", media.Clean(descr, media.MaxName), npy.Names)
 	}
 	if len(in.Data)%e.Size != 0 {
-		return nil, fmt.Errorf("%d bytes are not a whole number of %s elements, which take %d each", len(in.Data), descr, e.Size)
+		return nil, fmt.Errorf("%d bytes are not a whole number of %s elements, which take %d each", len(in.Data),
+			descr, e.Size)
 	}
 
 	count, width := len(in.Data)/e.Size, 1
@@ -206,7 +208,8 @@ func readRaw(in media.Payload) (*Series, error) {
 		}
 		// Neither factor is above maxReadings, so the product does not overflow.
 		if rows*columns != int64(count) {
-			return nil, fmt.Errorf("shape [%d, %d] of %s needs %d bytes; the data has %d", rows, columns, descr, rows*columns*int64(e.Size), len(in.Data))
+			return nil, fmt.Errorf("shape [%d, %d] of %s needs %d bytes; the data has %d", rows, columns, descr,
+				rows*columns*int64(e.Size), len(in.Data))
 		}
 		width = int(columns)
 	}

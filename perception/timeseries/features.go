@@ -136,7 +136,8 @@ func mean(readings []float32) float32 {
 // which each is the negative of the other.
 func Distance(kind string, a, b []float32) float64 {
 	const stride = 2 * traceSteps
-	if len(a) != len(b) || len(a) == 0 || len(a)%stride != 0 || strings.TrimPrefix(kind, Kind) != strconv.Itoa(len(a)/stride) {
+	if len(a) != len(b) || len(a) == 0 || len(a)%stride != 0 ||
+		strings.TrimPrefix(kind, Kind) != strconv.Itoa(len(a)/stride) {
 		return math.Inf(1)
 	}
 

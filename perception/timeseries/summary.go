@@ -109,6 +109,7 @@ const wrenchForces = 3
 
 // isWrench reports whether the channels are the axes of a wrench, as the metadata or their names say.
 func (s *Series) isWrench() bool {
-	return s.Width == len(wrenchAxes) && (s.kind == "wrench" || slices.EqualFunc(s.Channels, wrenchAxes, strings.EqualFold) ||
+	return s.Width == len(wrenchAxes) && (s.kind == "wrench" || slices.EqualFunc(s.Channels, wrenchAxes,
+		strings.EqualFold) ||
 		slices.EqualFunc(s.Channels, rosWrench, strings.HasSuffix))
 }

@@ -218,7 +218,8 @@ func (t *table) reading(field []byte) (float64, bool) {
 	if v, ok := parseReading(field); ok {
 		return v, true
 	}
-	if t.separator != ';' && t.separator != '\t' || bytes.Count(field, []byte(",")) != 1 || bytes.IndexByte(field, '.') >= 0 {
+	if t.separator != ';' && t.separator != '\t' || bytes.Count(field, []byte(",")) != 1 ||
+		bytes.IndexByte(field, '.') >= 0 {
 		return 0, false
 	}
 

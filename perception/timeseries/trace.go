@@ -144,7 +144,8 @@ func Decode(in media.Payload) (s *Series, err error) {
 	case in.Type == media.TypeSamples:
 		return nil, errors.New("raw samples need metadata: dtype, such as \"<f4\", or shape, [samples, channels]")
 	default:
-		return nil, fmt.Errorf("%s is not read as a trace; give text/csv, application/json or a .npy or .npz file", media.Clean(in.Type, media.MaxName))
+		return nil, fmt.Errorf("%s is not read as a trace; give text/csv, application/json or a .npy or .npz file",
+			media.Clean(in.Type, media.MaxName))
 	}
 
 	if err != nil {

@@ -212,7 +212,8 @@ func namedColumns(header []string, metadata media.Metadata) (columns, error) {
 		"t": &c.time, "time": &c.time, "timestamp": &c.time, "stamp": &c.time,
 	}
 	if _, ok := metadata["kind"].(string); ok && !metadata.IsKind("trajectory") {
-		return c, fmt.Errorf("the metadata says that this is of kind %q", media.Clean(metadata.Text("kind"), media.MaxName))
+		return c, fmt.Errorf("the metadata says that this is of kind %q",
+			media.Clean(metadata.Text("kind"), media.MaxName))
 	}
 
 	for i, field := range header {
@@ -229,7 +230,8 @@ func namedColumns(header []string, metadata media.Metadata) (columns, error) {
 		switch place {
 		case &c.time:
 			if c.secondsPer, ok = timeseries.TimeUnits[unit]; !ok && unit != "" {
-				return c, fmt.Errorf("the header gives the time in %q; use s, ms, us or ns", media.Clean(unit, media.MaxName))
+				return c, fmt.Errorf("the header gives the time in %q; use s, ms, us or ns",
+					media.Clean(unit, media.MaxName))
 			}
 		case &c.x, &c.y, &c.z:
 			if unit != "" && unit != "m" {

@@ -65,7 +65,8 @@ func Decode(in media.Payload) (*Trajectory, error) {
 	case media.JSON:
 		err = t.readJSON(in.Data)
 	default:
-		err = fmt.Errorf("%s is not read as a trajectory; give TUM or KITTI text, CSV or JSON", media.Clean(in.Type, media.MaxName))
+		err = fmt.Errorf("%s is not read as a trajectory; give TUM or KITTI text, CSV or JSON",
+			media.Clean(in.Type, media.MaxName))
 	}
 
 	if err == nil {
@@ -170,7 +171,8 @@ func (t *Trajectory) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	}
 
 	if t.Orientations != nil {
-		out.QX, out.QY, out.QZ, out.QW = make(media.Numbers, shown), make(media.Numbers, shown), make(media.Numbers, shown), make(media.Numbers, shown)
+		out.QX, out.QY, out.QZ, out.QW = make(media.Numbers, shown), make(media.Numbers, shown), make(media.Numbers,
+			shown), make(media.Numbers, shown)
 	}
 
 	for j := range shown {

@@ -258,7 +258,8 @@ func (a *Reader) readPart(h *tar.Header, kind, number, sum string) (*Entry, erro
 	if err != nil {
 		return nil, err
 	}
-	if a.seen.Sessions > a.manifest.Sessions || a.seen.Memories > a.manifest.Memories || a.seen.Links > a.manifest.Links {
+	if a.seen.Sessions > a.manifest.Sessions || a.seen.Memories > a.manifest.Memories ||
+		a.seen.Links > a.manifest.Links {
 		return nil, fmt.Errorf("%w: there are more %s than its manifest says", ErrFormat, kind)
 	}
 
@@ -315,7 +316,8 @@ func (a *Reader) readSums(h *tar.Header) error {
 	if n != a.rollSize || !bytes.Equal(got.Sum(nil), a.rolling.Sum(nil)) {
 		return fmt.Errorf("%w: its files are not those of its %s", ErrDamaged, h.Name)
 	}
-	if a.seen.Memories != a.manifest.Memories || a.seen.Sessions != a.manifest.Sessions || a.seen.Links != a.manifest.Links {
+	if a.seen.Memories != a.manifest.Memories || a.seen.Sessions != a.manifest.Sessions ||
+		a.seen.Links != a.manifest.Links {
 		return fmt.Errorf("%w: there is less in it than its manifest says", ErrDamaged)
 	}
 

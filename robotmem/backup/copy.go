@@ -107,7 +107,9 @@ func figures(c *sqlite.Tables) (f Figures, err error) {
 		(SELECT count(*) FROM memories), (SELECT count(*) FROM memories WHERE status = 'active'), (SELECT count(*) FROM sessions),
 		(SELECT count(*) FROM payloads), (SELECT coalesce(sum(bytes), 0) FROM payloads),
 		(SELECT uid FROM memories ORDER BY id LIMIT 1), (SELECT uid FROM memories ORDER BY id DESC LIMIT 1)`, nil, func(s store.Row) {
-		for i, to := range []*int64{&f.SchemaVersion, &f.Changes, &f.Memories, &f.Active, &f.Sessions, &f.Payloads, &f.PayloadBytes} {
+		for i, to := range []*int64{
+			&f.SchemaVersion, &f.Changes, &f.Memories, &f.Active, &f.Sessions, &f.Payloads, &f.PayloadBytes,
+		} {
 			*to = s.ColumnInt64(i)
 		}
 		f.Oldest, f.Newest = s.ColumnText(7), s.ColumnText(8)

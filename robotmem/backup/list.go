@@ -193,7 +193,8 @@ func verifyFile(ctx context.Context, c *sqlite.Tables, held Figures) error {
 		return err
 	}
 	if unnamed > 0 {
-		return robotmem.Errorf(robotmem.Corrupt, "", "a payload is lost: %d memories refer to payloads without a row", unnamed)
+		return robotmem.Errorf(robotmem.Corrupt, "", "a payload is lost: %d memories refer to payloads without a row",
+			unnamed)
 	}
 
 	// Payloads within the file need no folder.

@@ -152,7 +152,9 @@ func (c *Client) request(ctx context.Context, op *robotmem.Op, in any) (*http.Re
 		// An empty segment would make the path of another route, such as that of the list.
 		value := text(raw)
 		if value == "" {
-			return nil, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Field: name, Err: errors.New("is required")}
+			return nil, &robotmem.Error{
+				Op: op.Name, Kind: robotmem.Invalid, Field: name, Err: errors.New("is required"),
+			}
 		}
 
 		path = strings.ReplaceAll(path, wildcard, url.PathEscape(value))

@@ -92,7 +92,9 @@ func (e *embedder) Close() error { return e.close() }
 
 func (e *embedder) Embed(ctx context.Context, purpose robotmem.Purpose, texts []string) ([][]float32, error) {
 	if int(purpose) >= len(e.timeouts) {
-		return nil, &robotmem.Error{Kind: robotmem.Invalid, Field: "purpose", Err: fmt.Errorf("%d is not a purpose", purpose)}
+		return nil, &robotmem.Error{
+			Kind: robotmem.Invalid, Field: "purpose", Err: fmt.Errorf("%d is not a purpose", purpose),
+		}
 	}
 
 	prompted := make([]string, len(texts))

@@ -155,5 +155,7 @@ func (l *localModel) explain(err error) *robotmem.Error {
 		return &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
 	}
 
-	return &robotmem.Error{Kind: robotmem.Internal, Err: fmt.Errorf("the model %w; its files are damaged, download them again", err)}
+	return &robotmem.Error{
+		Kind: robotmem.Internal, Err: fmt.Errorf("the model %w; its files are damaged, download them again", err),
+	}
 }

@@ -124,7 +124,8 @@ func (m Models) Pull(ctx context.Context, hub Hub, spec string) (*Pulled, error)
 		err = p.install(ctx, m, kind, out)
 	}
 	if e := (*robotmem.Error)(nil); err != nil && !errors.As(err, &e) {
-		err = pullError(robotmem.Unavailable, "%w; make room on the disk, or set ROBOTMEM_HOME to a folder on another", err)
+		err = pullError(robotmem.Unavailable, "%w; make room on the disk, or set ROBOTMEM_HOME to a folder on another",
+			err)
 	}
 
 	// After other errors the fetched files stay, so that the next pull continues.

@@ -328,7 +328,8 @@ func Settings() []Setting {
 	}
 
 	for _, vector := range []float64{0.5, 2} {
-		out = append(out, Setting{Name: fmt.Sprintf("vector %g", vector), Weights: map[string]float64{"vector": vector}})
+		out = append(out,
+			Setting{Name: fmt.Sprintf("vector %g", vector), Weights: map[string]float64{"vector": vector}})
 	}
 
 	return append(out, Setting{Name: "without twins", Weights: map[string]float64{"evidence": 0}})

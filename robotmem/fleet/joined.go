@@ -39,7 +39,9 @@ const (
 
 // askSite calls f with the share of the deadline that the site gets. After several failures it fails at once for
 // retryPause.
-func askSite[Response any](j *Joined, ctx context.Context, deadlineMS int, f func(context.Context) (*Response, error)) (*Response, error) {
+func askSite[Response any](
+	j *Joined, ctx context.Context, deadlineMS int, f func(context.Context) (*Response, error),
+) (*Response, error) {
 	limit := siteTime
 	if deadlineMS > 0 {
 		limit = time.Duration(siteShare * float64(deadlineMS) * float64(time.Millisecond))
@@ -50,7 +52,8 @@ func askSite[Response any](j *Joined, ctx context.Context, deadlineMS int, f fun
 	wait := time.Until(j.until)
 	j.mu.Unlock()
 	if wait > 0 {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "scope", "the site did not answer %d times and is asked again in %v", maxFailures, wait.Round(time.Second))
+		return nil, robotmem.Errorf(robotmem.Unavailable, "scope",
+			"the site did not answer %d times and is asked again in %v", maxFailures, wait.Round(time.Second))
 	}
 
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -70,7 +73,8 @@ func askSite[Response any](j *Joined, ctx context.Context, deadlineMS int, f fun
 		j.failed, j.until = 0, time.Now().Add(retryPause)
 	}
 	if ctx.Err() != nil {
-		err = robotmem.Errorf(robotmem.Unavailable, "scope", "the site did not answer in %v", limit.Round(time.Millisecond))
+		err = robotmem.Errorf(robotmem.Unavailable, "scope", "the site did not answer in %v",
+			limit.Round(time.Millisecond))
 	}
 
 	return nil, err
@@ -99,7 +103,8 @@ func (j *Joined) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 		asking sync.WaitGroup
 	)
 	asking.Go(func() {
-		far, away = askSite(j, ctx, req.DeadlineMS, func(ctx context.Context) (*robotmem.RecallResponse, error) { return j.Site.Recall(ctx, &atSite) })
+		far, away = askSite(j, ctx, req.DeadlineMS,
+			func(ctx context.Context) (*robotmem.RecallResponse, error) { return j.Site.Recall(ctx, &atSite) })
 	})
 	if req.Scope == robotmem.ScopeFleet {
 		asking.Wait()
@@ -251,7 +256,8 @@ func refusedBySite(uid string, err error) error {
 	case robotmem.Unavailable:
 		return robotmem.Errorf(kind, "memory_id", "%s is not in this memory, and the site does not answer", uid)
 	default:
-		return robotmem.Errorf(kind, "memory_id", "%s is not in this memory, and the site does not give it (%s)", uid, kind)
+		return robotmem.Errorf(kind, "memory_id", "%s is not in this memory, and the site does not give it (%s)", uid,
+			kind)
 	}
 }
 
@@ -288,7 +294,8 @@ func adviceOfSite(res *robotmem.AdviseResponse) {
 	if res.Combination != nil {
 		res.Combination.MemoryIDs = []int64{}
 	}
-	res.Notes = append(res.Notes, "the site advises, from the attempts of all its robots; its memories have no memory_id here")
+	res.Notes = append(res.Notes,
+		"the site advises, from the attempts of all its robots; its memories have no memory_id here")
 }
 
 // fused is the reciprocal rank fusion of two answers. A memory that both have is this memory's.
@@ -327,7 +334,8 @@ func (j *Joined) Advise(ctx context.Context, req *robotmem.AdviseRequest) (*robo
 	}
 	here := *req
 	here.Scope = ""
-	res, away := askSite(j, ctx, 0, func(ctx context.Context) (*robotmem.AdviseResponse, error) { return j.Site.Advise(ctx, &here) })
+	res, away := askSite(j, ctx, 0,
+		func(ctx context.Context) (*robotmem.AdviseResponse, error) { return j.Site.Advise(ctx, &here) })
 	if away == nil {
 		adviceOfSite(res)
 		return res, nil

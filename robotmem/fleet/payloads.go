@@ -208,7 +208,8 @@ func (l *networkLink) metered(ctx context.Context) bool {
 	defer cancel()
 
 	const manager = "org.freedesktop.NetworkManager"
-	out, err := exec.CommandContext(ctx, "busctl", "get-property", manager, "/org/freedesktop/NetworkManager", manager, "Metered").Output()
+	out, err := exec.CommandContext(ctx, "busctl", "get-property", manager, "/org/freedesktop/NetworkManager", manager,
+		"Metered").Output()
 	answer := strings.TrimSpace(string(out)) // of the type NMMetered
 
 	// NMMetered has 1 for yes and 3 for a guess of yes.

@@ -68,7 +68,8 @@ func PeerOf(n *local.Node) (*Peer, error) {
 		err = json.Unmarshal(data, p)
 	}
 	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "fleet", "%s cannot be read (%v); run robotmem fleet join again", filepath.Base(path), err)
+		return nil, robotmem.Errorf(robotmem.Unavailable, "fleet",
+			"%s cannot be read (%v); run robotmem fleet join again", filepath.Base(path), err)
 	}
 
 	id, err := engine.Of(n).Store.FileID(context.Background())
@@ -76,7 +77,9 @@ func PeerOf(n *local.Node) (*Peer, error) {
 		return nil, err
 	}
 	if p.FileID != "" && p.FileID != id {
-		return nil, robotmem.Errorf(robotmem.Conflict, "fleet", "%s is of another file, from which this memory was copied or which it has replaced; nothing is sent or fetched; run robotmem fleet join %s to join as a robot of its own, or remove that file", filepath.Base(path), p.URL)
+		return nil, robotmem.Errorf(robotmem.Conflict, "fleet",
+			"%s is of another file, from which this memory was copied or which it has replaced; nothing is sent or fetched; run robotmem fleet join %s to join as a robot of its own, or remove that file",
+			filepath.Base(path), p.URL)
 	}
 
 	return p, nil
@@ -101,7 +104,8 @@ func (p *Peer) save(n *engine.Engine) (err error) {
 		err = os.Rename(part, path)
 	}
 	if err != nil {
-		return robotmem.Errorf(robotmem.Unavailable, "fleet", "the file of the site cannot be written (%s)", robotmem.Reason(err))
+		return robotmem.Errorf(robotmem.Unavailable, "fleet", "the file of the site cannot be written (%s)",
+			robotmem.Reason(err))
 	}
 
 	return nil
@@ -158,7 +162,10 @@ type Status struct {
 // NewReplicator returns the replicator of a memory. The peer must be complete.
 func NewReplicator(n *local.Node, p Peer, client *http.Client, log *slog.Logger) *Replicator {
 	p.Limit, p.Payloads = cmp.Or(p.Limit, defaultCopies), cmp.Or(p.Payloads, PayloadsNone)
-	return &Replicator{node: engine.Of(n), Peer: p, http: outgoing.Client(client), log: cmp.Or(log, slog.New(slog.DiscardHandler)), status: Status{Site: p.URL, Robot: p.Robot}}
+	return &Replicator{
+		node: engine.Of(n), Peer: p, http: outgoing.Client(client), log: cmp.Or(log, slog.New(slog.DiscardHandler)),
+		status: Status{Site: p.URL, Robot: p.Robot},
+	}
 }
 
 // Run replicates until ctx ends. If several processes have the memory open, one of them replicates.
@@ -297,7 +304,8 @@ func (r *Replicator) Greet(ctx context.Context, replace bool) error {
 		return err
 	}
 
-	r.log.Warn("this memory is older than what it has sent, as after the restore of a backup: all is compared again", "changes", last, "sent", w.Upto)
+	r.log.Warn("this memory is older than what it has sent, as after the restore of a backup: all is compared again",
+		"changes", last, "sent", w.Upto)
 	// The counters come first: a new replica with the old ones would never send what they count as sent. After a
 	// crash between the two, this begins anew.
 	if err := r.Reset(ctx); err != nil {
@@ -316,7 +324,8 @@ func (r *Replicator) Greet(ctx context.Context, replace bool) error {
 // Reset makes the next Push send everything.
 func (r *Replicator) Reset(ctx context.Context) error {
 	return r.node.Store.Write(ctx, func(tx *store.Tx) error {
-		return errors.Join(tx.SetCounter(sentCounter, 0), tx.SetCounter(payloadCounter, 0), tx.SetCounter(endedCounter, 0), tx.SetCounter(receivedCounter, 0))
+		return errors.Join(tx.SetCounter(sentCounter, 0), tx.SetCounter(payloadCounter, 0),
+			tx.SetCounter(endedCounter, 0), tx.SetCounter(receivedCounter, 0))
 	})
 }
 
@@ -449,7 +458,8 @@ func (r *Replicator) Changes(ctx context.Context, most int64) (p *PushRequest, e
 		}
 
 		for _, id := range sessions {
-			if err := c.EachArchivedSession("", id, func(s *archive.Session) error { p.Sessions = append(p.Sessions, *s); return nil }); err != nil {
+			if err := c.EachArchivedSession("", id,
+				func(s *archive.Session) error { p.Sessions = append(p.Sessions, *s); return nil }); err != nil {
 				return err
 			}
 		}
@@ -480,11 +490,13 @@ func (r *Replicator) Pull(ctx context.Context) error {
 
 	for {
 		after := int64(0)
-		if err := r.node.Store.Read(ctx, func(c *store.Conn) (err error) { after, err = c.Counter(receivedCounter); return err }); err != nil {
+		if err := r.node.Store.Read(ctx,
+			func(c *store.Conn) (err error) { after, err = c.Counter(receivedCounter); return err }); err != nil {
 			return err
 		}
 		l := &PullResponse{}
-		if err := r.ask(ctx, "pull", &PullRequest{Replica: r.Peer.Replica, After: after, Subscribe: r.Peer.Subscribe}, l); err != nil {
+		if err := r.ask(ctx, "pull", &PullRequest{Replica: r.Peer.Replica, After: after, Subscribe: r.Peer.Subscribe},
+			l); err != nil {
 			return err
 		}
 
@@ -506,7 +518,8 @@ func (r *Replicator) Pull(ctx context.Context) error {
 
 		// The counter moves after the import. After a crash in between the same page is imported again and changes
 		// nothing.
-		if err := r.node.Store.Write(ctx, func(tx *store.Tx) error { return tx.SetCounter(receivedCounter, l.Upto) }); err != nil {
+		if err := r.node.Store.Write(ctx,
+			func(tx *store.Tx) error { return tx.SetCounter(receivedCounter, l.Upto) }); err != nil {
 			return err
 		}
 		r.mu.Lock()
@@ -543,7 +556,9 @@ func (p *Peer) trusted(m *archive.Memory) float64 {
 // copies stores what came from the site: its state replaces the copy here.
 type copies struct{}
 
-func (copies) Decide(_ *store.Tx, r *store.ImportRecord, known *store.Archived, v store.Decision) (store.Decision, error) {
+func (copies) Decide(
+	_ *store.Tx, r *store.ImportRecord, known *store.Archived, v store.Decision,
+) (store.Decision, error) {
 	switch {
 	// A fact that is not active at the site and unknown here needs no copy.
 	case v == store.ImportPurged || known == nil && r.Status != "active":
@@ -576,10 +591,12 @@ func (r *Replicator) bound(ctx context.Context) error {
 
 	return r.node.Store.Write(ctx, func(tx *store.Tx) error {
 		for _, id := range ids {
-			if err := tx.SetStatus(id, "invalidated", 0, "forgotten", "older than the facts of other robots that are kept"); err != nil {
+			if err := tx.SetStatus(id, "invalidated", 0, "forgotten",
+				"older than the facts of other robots that are kept"); err != nil {
 				return err
 			}
 		}
+
 		return nil
 	})
 }
@@ -627,7 +644,8 @@ func (r *Replicator) do(req *http.Request, answer any, required ...string) error
 		return r.notASite(redirect.Error())
 	}
 	if err != nil {
-		return robotmem.Errorf(robotmem.Unavailable, "fleet", "the site at %s is not reached (%s)", r.Peer.URL, robotmem.Reason(err))
+		return robotmem.Errorf(robotmem.Unavailable, "fleet", "the site at %s is not reached (%s)", r.Peer.URL,
+			robotmem.Reason(err))
 	}
 
 	defer res.Body.Close()
@@ -659,7 +677,8 @@ func (r *Replicator) do(req *http.Request, answer any, required ...string) error
 
 	data, err := io.ReadAll(io.LimitReader(res.Body, MaxUnpacked))
 	if err != nil {
-		return robotmem.Errorf(robotmem.Unavailable, "fleet", "the answer of the site at %s ended early (%s)", r.Peer.URL, robotmem.Reason(err))
+		return robotmem.Errorf(robotmem.Unavailable, "fleet", "the answer of the site at %s ended early (%s)",
+			r.Peer.URL, robotmem.Reason(err))
 	}
 
 	fields := map[string]json.RawMessage{}
@@ -683,5 +702,7 @@ func (r *Replicator) do(req *http.Request, answer any, required ...string) error
 
 // notASite is the error of an answer that a site would not give. What was sent counts as not arrived.
 func (r *Replicator) notASite(why string) error {
-	return robotmem.Errorf(robotmem.Unavailable, "fleet", "%s does not answer as a site of robotmem: %s; check the address, and proxies between here and the site", r.Peer.URL, why)
+	return robotmem.Errorf(robotmem.Unavailable, "fleet",
+		"%s does not answer as a site of robotmem: %s; check the address, and proxies between here and the site",
+		r.Peer.URL, why)
 }

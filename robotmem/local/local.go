@@ -121,7 +121,8 @@ func (o Options) Check() error {
 func (o *Options) filled() (*engine.Options, error) {
 	o.BusyTimeout, o.Durability = cmp.Or(o.BusyTimeout, DefaultBusyTimeout), cmp.Or(o.Durability, DurabilityFull)
 	if o.Durability != DurabilityFull && o.Durability != DurabilityNormal {
-		return nil, robotmem.Errorf(robotmem.Invalid, "durability", "must be full or normal, not %q", string(o.Durability))
+		return nil, robotmem.Errorf(robotmem.Invalid, "durability", "must be full or normal, not %q",
+			string(o.Durability))
 	}
 
 	e := engine.OptionsOf(*o)

@@ -50,7 +50,9 @@ func (n *Node) Aggregate(ctx context.Context, r *robotmem.AggregateRequest) (*ro
 	return engine.Of(n).Aggregate(ctx, r)
 }
 
-func (n *Node) SavePerception(ctx context.Context, r *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
+func (n *Node) SavePerception(
+	ctx context.Context, r *robotmem.SavePerceptionRequest,
+) (*robotmem.SavePerceptionResponse, error) {
 	return engine.Of(n).SavePerception(ctx, r)
 }
 
@@ -70,7 +72,9 @@ func (n *Node) Pin(ctx context.Context, r *admin.PinRequest) (*admin.PinResponse
 	return engine.Of(n).Pin(ctx, r)
 }
 
-func (n *Node) StartSession(ctx context.Context, r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
+func (n *Node) StartSession(
+	ctx context.Context, r *robotmem.StartSessionRequest,
+) (*robotmem.StartSessionResponse, error) {
 	return engine.Of(n).StartSession(ctx, r)
 }
 
@@ -171,7 +175,9 @@ func (n *Node) Repair(ctx context.Context, r *admin.RepairRequest) (*admin.Repai
 }
 
 // SavePerceptionFrom implements [robotmem.Streams].
-func (n *Node) SavePerceptionFrom(ctx context.Context, r *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
+func (n *Node) SavePerceptionFrom(
+	ctx context.Context, r *robotmem.SavePerceptionRequest, data io.Reader,
+) (*robotmem.SavePerceptionResponse, error) {
 	return engine.Of(n).SavePerceptionFrom(ctx, r, data)
 }
 

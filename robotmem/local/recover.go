@@ -78,7 +78,8 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (_ *admin.Recov
 	now := filled.Clock()
 	recovering := place.Recovering(now)
 	if _, err := os.Lstat(recovering.DB()); err == nil {
-		return nil, robotmem.Errorf(robotmem.Conflict, "db", "an interrupted repair left %s; remove it", recovering.Base())
+		return nil, robotmem.Errorf(robotmem.Conflict, "db", "an interrupted repair left %s; remove it",
+			recovering.Base())
 	}
 
 	report, err := writeRecovered(ctx, source, place, recovering, &o, filled)
@@ -92,7 +93,9 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (_ *admin.Recov
 	}
 
 	if err := exchange(ctx, place, recovering, now, source.Close); err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the recovered file could not be put in place (%s); nothing is lost: see the files named damaged and recovered beside it", robotmem.Reason(err))
+		return nil, robotmem.Errorf(robotmem.Unavailable, "db",
+			"the recovered file could not be put in place (%s); nothing is lost: see the files named damaged and recovered beside it",
+			robotmem.Reason(err))
 	}
 
 	report.File, report.Damaged = place.DB(), place.Damaged(now).DB()
@@ -102,13 +105,18 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (_ *admin.Recov
 
 // writeRecovered copies the damaged file to a new one, whose payloads are linked into the
 // folder beside it, or copied where the disk has no links.
-func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to files.Memory, o *Options, filled *engine.Options) (*admin.RecoverReport, error) {
+func writeRecovered(
+	ctx context.Context, source *sqlite.Damaged, from, to files.Memory, o *Options, filled *engine.Options,
+) (*admin.RecoverReport, error) {
 	records, err := filled.Records()
 	if err != nil {
 		return nil, err
 	}
 
-	co := sqlite.ConnOptions{Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, VFS: filled.Disk.VFS(), CacheKiB: budget.ReaderCacheKiB}
+	co := sqlite.ConnOptions{
+		Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, VFS: filled.Disk.VFS(),
+		CacheKiB: budget.ReaderCacheKiB,
+	}
 	if err := sqlite.Create(ctx, filled.Disk, to.DB(), co); err != nil {
 		return nil, err
 	}
@@ -132,7 +140,8 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to files.
 
 	// The file must be on the disk before exchange renames it.
 	if err := errors.Join(disk.SyncPath(to.DB()), disk.SyncPath(to.Folder())); err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the new file could not be synced (%s)", robotmem.Reason(err))
+		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the new file could not be synced (%s)",
+			robotmem.Reason(err))
 	}
 
 	return r.Report, nil

@@ -75,7 +75,9 @@ func notify(ctx context.Context, method mcp.MCPMethod, params map[string]any) {
 		return
 	}
 	n.notify(mcp.JSONRPCNotification{
-		JSONRPC:      mcp.JSONRPC_VERSION,
-		Notification: mcp.Notification{Method: string(method), Params: mcp.NotificationParams{AdditionalFields: params}},
+		JSONRPC: mcp.JSONRPC_VERSION,
+		Notification: mcp.Notification{
+			Method: string(method), Params: mcp.NotificationParams{AdditionalFields: params},
+		},
 	})
 }

@@ -23,14 +23,16 @@ func (s *Server) addPrompts() {
 		mcp.WithPromptTitle("Brief me before a task"),
 		mcp.WithPromptDescription("What this memory knows for a task: rules, what worked, what failed and "+
 			"what else is known."),
-		mcp.WithArgument("task", mcp.ArgumentDescription("The task in words: hold a wet glass."), mcp.RequiredArgument()),
+		mcp.WithArgument("task", mcp.ArgumentDescription("The task in words: hold a wet glass."),
+			mcp.RequiredArgument()),
 		mcp.WithArgument("collection", mcp.ArgumentDescription("Namespace to search; 'default' if absent, * for all.")),
 	), s.briefMe)
 	s.addPrompt(mcp.NewPrompt("review_episode",
 		mcp.WithPromptTitle("Review an episode"),
 		mcp.WithPromptDescription("What happened in an episode, which memories were recalled for it and "+
 			"which of them helped, and how to store the lessons."),
-		mcp.WithArgument("session_id", mcp.ArgumentDescription("The episode, from start_session."), mcp.RequiredArgument()),
+		mcp.WithArgument("session_id", mcp.ArgumentDescription("The episode, from start_session."),
+			mcp.RequiredArgument()),
 	), s.reviewEpisode)
 }
 
@@ -43,7 +45,9 @@ func (s *Server) addPrompt(p mcp.Prompt, text func(ctx context.Context, args map
 		for _, a := range p.Arguments {
 			args[a.Name] = strings.TrimSpace(req.Params.Arguments[a.Name])
 			if a.Required && args[a.Name] == "" {
-				err := &robotmem.Error{Op: p.Name, Kind: robotmem.Invalid, Field: a.Name, Err: errors.New("is required")}
+				err := &robotmem.Error{
+					Op: p.Name, Kind: robotmem.Invalid, Field: a.Name, Err: errors.New("is required"),
+				}
 				return nil, s.publicError(ctx, err)
 			}
 		}

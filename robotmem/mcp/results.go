@@ -185,7 +185,8 @@ func link(memory, part, mediaType string, size int64) mcp.Content {
 	name, _, _ := strings.Cut(part, "?")
 	uri := fmt.Sprintf("robotmem://perception/%s/%s", memory, part)
 
-	return mcp.NewResourceLink(uri, fmt.Sprintf("memory %s, %s", memory, name), fmt.Sprintf("%d bytes", size), mediaType)
+	return mcp.NewResourceLink(uri, fmt.Sprintf("memory %s, %s", memory, name), fmt.Sprintf("%d bytes", size),
+		mediaType)
 }
 
 // address returns a line with the URL of a part of a perception, "" if the address

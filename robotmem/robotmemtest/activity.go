@@ -22,7 +22,8 @@ func sums(t *testing.T, a *admin.ActivityResponse, step time.Duration) (n admin.
 		n.Recalls += b.Recalls
 		n.ZeroHits += b.ZeroHits
 	}
-	if end := a.From.Add(time.Duration(len(a.Buckets)) * step); !a.To.Equal(end) || !end.After(time.Now()) || a.From.Location() != time.UTC {
+	if end := a.From.Add(time.Duration(len(a.Buckets)) * step); !a.To.Equal(end) || !end.After(time.Now()) ||
+		a.From.Location() != time.UTC {
 		t.Errorf("from %v to %v, %d buckets of %v", a.From, a.To, len(a.Buckets), step)
 	}
 
@@ -48,11 +49,26 @@ var activityCases = []testCase{
 			n      int
 			want   admin.ActivityBucket
 		}{
-			{admin.ActivityRequest{}, "day", 30, admin.ActivityBucket{Facts: 5, Perceptions: 1, Failures: 2, Recalls: 3, ZeroHits: 2}},
-			{admin.ActivityRequest{Days: 7}, "hour", 168, admin.ActivityBucket{Facts: 5, Perceptions: 1, Failures: 2, Recalls: 3, ZeroHits: 2}},
-			{admin.ActivityRequest{Days: 2, Bucket: "day"}, "day", 2, admin.ActivityBucket{Facts: 5, Perceptions: 1, Failures: 2, Recalls: 3, ZeroHits: 2}},
-			{admin.ActivityRequest{Days: 30, Bucket: "hour", Collection: "lab"}, "hour", 720, admin.ActivityBucket{Facts: 1, Perceptions: 1, Recalls: 1, ZeroHits: 1}},
-			{admin.ActivityRequest{Collection: "default"}, "day", 30, admin.ActivityBucket{Facts: 4, Failures: 2, Recalls: 1}},
+			{
+				admin.ActivityRequest{}, "day", 30,
+				admin.ActivityBucket{Facts: 5, Perceptions: 1, Failures: 2, Recalls: 3, ZeroHits: 2},
+			},
+			{
+				admin.ActivityRequest{Days: 7}, "hour", 168,
+				admin.ActivityBucket{Facts: 5, Perceptions: 1, Failures: 2, Recalls: 3, ZeroHits: 2},
+			},
+			{
+				admin.ActivityRequest{Days: 2, Bucket: "day"}, "day", 2,
+				admin.ActivityBucket{Facts: 5, Perceptions: 1, Failures: 2, Recalls: 3, ZeroHits: 2},
+			},
+			{
+				admin.ActivityRequest{Days: 30, Bucket: "hour", Collection: "lab"}, "hour", 720,
+				admin.ActivityBucket{Facts: 1, Perceptions: 1, Recalls: 1, ZeroHits: 1},
+			},
+			{
+				admin.ActivityRequest{Collection: "default"}, "day", 30,
+				admin.ActivityBucket{Facts: 4, Failures: 2, Recalls: 1},
+			},
 			{admin.ActivityRequest{Collection: "nobody"}, "day", 30, admin.ActivityBucket{}},
 		} {
 			res := do(t, s.Activity, &tt.r)
@@ -86,7 +102,8 @@ var waitCases = []testCase{
 		}
 
 		equal(t, "nothing more", do(t, s.Changes, &admin.ChangesRequest{Since: &res.Change}).Change, res.Change)
-		equal(t, "nothing more in a while", do(t, s.Changes, &admin.ChangesRequest{Since: &res.Change, WaitMS: 50}).Changed, false)
+		equal(t, "nothing more in a while",
+			do(t, s.Changes, &admin.ChangesRequest{Since: &res.Change, WaitMS: 50}).Changed, false)
 
 		for _, step := range []func(){
 			func() { do(t, s.Pin, &admin.PinRequest{MemoryID: 1}) },

@@ -29,7 +29,8 @@ var auditCases = []testCase{
 		equal(t, "audit", got, []string{
 			"restored   " + is, "forgotten measured wrongly " + is + " ", "pinned   ", "updated  " + was + " " + is,
 		})
-		if log := do(t, s.Audit, &admin.AuditRequest{Action: "pinned"}); len(log.Entries) != 1 || log.Entries[0].MemoryID != id {
+		if log := do(t, s.Audit, &admin.AuditRequest{Action: "pinned"}); len(log.Entries) != 1 ||
+			log.Entries[0].MemoryID != id {
 			t.Errorf("pinned: %+v", log.Entries)
 		}
 
@@ -56,7 +57,8 @@ var auditCases = []testCase{
 		refused(t, s.Audit, &admin.AuditRequest{Cursor: "x"}, robotmem.Invalid, "cursor")
 	}},
 	{"MemoriesSayWhereTheyAreFrom", func(t *testing.T, s robotmem.Service) {
-		session := do(t, s.StartSession, &robotmem.StartSessionRequest{Context: robotmem.Object{"robot": object{"id": "arm-7"}}}).SessionID
+		session := do(t, s.StartSession,
+			&robotmem.StartSessionRequest{Context: robotmem.Object{"robot": object{"id": "arm-7"}}}).SessionID
 		own := learn(t, s, grip, robotmem.Object{"robot": object{"name": "arm-8\u202e\n"}})
 
 		theirs := do(t, s.Learn, &robotmem.LearnRequest{Insight: slip, SessionID: session}).MemoryID

@@ -51,7 +51,9 @@ func (c calledBy) Aggregate(ctx context.Context, r *robotmem.AggregateRequest) (
 	return c.node.Aggregate(c.ctx(ctx), r)
 }
 
-func (c calledBy) SavePerception(ctx context.Context, r *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
+func (c calledBy) SavePerception(
+	ctx context.Context, r *robotmem.SavePerceptionRequest,
+) (*robotmem.SavePerceptionResponse, error) {
 	return c.node.SavePerception(c.ctx(ctx), r)
 }
 
@@ -71,7 +73,9 @@ func (c calledBy) Pin(ctx context.Context, r *admin.PinRequest) (*admin.PinRespo
 	return c.node.Pin(c.ctx(ctx), r)
 }
 
-func (c calledBy) StartSession(ctx context.Context, r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
+func (c calledBy) StartSession(
+	ctx context.Context, r *robotmem.StartSessionRequest,
+) (*robotmem.StartSessionResponse, error) {
 	return c.node.StartSession(c.ctx(ctx), r)
 }
 
@@ -115,7 +119,9 @@ func (c calledBy) Session(ctx context.Context, r *robotmem.SessionRequest) (*rob
 	return c.node.Session(c.ctx(ctx), r)
 }
 
-func (c calledBy) SessionMemories(ctx context.Context, r *admin.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
+func (c calledBy) SessionMemories(
+	ctx context.Context, r *admin.SessionMemoriesRequest,
+) (*robotmem.ListResponse, error) {
 	return c.node.SessionMemories(c.ctx(ctx), r)
 }
 
@@ -171,7 +177,9 @@ func (c calledBy) Repair(ctx context.Context, r *admin.RepairRequest) (*admin.Re
 	return c.node.Repair(c.ctx(ctx), r)
 }
 
-func (c calledBy) SavePerceptionFrom(ctx context.Context, r *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
+func (c calledBy) SavePerceptionFrom(
+	ctx context.Context, r *robotmem.SavePerceptionRequest, data io.Reader,
+) (*robotmem.SavePerceptionResponse, error) {
 	return c.node.SavePerceptionFrom(c.ctx(ctx), r, data)
 }
 

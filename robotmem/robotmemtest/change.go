@@ -26,14 +26,16 @@ var changeCases = []testCase{
 		if res, ok := try(t, s.Pin, &admin.PinRequest{UID: uid, Pinned: new(true)}); ok {
 			equal(t, "pin", res.MemoryID, id)
 		}
-		equal(t, "update", do(t, s.Update, &robotmem.UpdateRequest{UID: uid, NewContent: "a wet glass is held"}).MemoryID, id)
+		equal(t, "update",
+			do(t, s.Update, &robotmem.UpdateRequest{UID: uid, NewContent: "a wet glass is held"}).MemoryID, id)
 		equal(t, "forget", do(t, s.Forget, &robotmem.ForgetRequest{UID: uid, Reason: "a test"}).MemoryID, id)
 		if res, ok := try(t, s.Restore, named); ok {
 			equal(t, "restore", res.MemoryID, id)
 		}
 		equal(t, "the other one", do(t, s.Get, &robotmem.MemoryRequest{MemoryID: other}).Status, "active")
 
-		refused(t, s.Get, &robotmem.MemoryRequest{UID: "01890a5d-ac96-774b-bcce-b302099a8057"}, robotmem.NotFound, "memory_id", "uid")
+		refused(t, s.Get, &robotmem.MemoryRequest{UID: "01890a5d-ac96-774b-bcce-b302099a8057"}, robotmem.NotFound,
+			"memory_id", "uid")
 	}},
 	{"AUidNamesAPerceptionToo", func(t *testing.T, s robotmem.Service) {
 		saved := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{
@@ -53,11 +55,15 @@ var changeCases = []testCase{
 		text := "é glass: " + strings.Repeat("日本", 100)
 		id := learn(t, s, text, object{"i": 1})
 		res := do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id, Reason: "measured wrongly"})
-		if res.Status != "forgotten" || res.MemoryID != id || res.Reason != "measured wrongly" || !strings.HasPrefix(res.Content, string([]rune(text)[:99])) || len([]rune(res.Content)) > 101 {
+		if res.Status != "forgotten" || res.MemoryID != id || res.Reason != "measured wrongly" ||
+			!strings.HasPrefix(res.Content, string([]rune(text)[:99])) || len([]rune(res.Content)) > 101 {
 			t.Errorf("got %+v", res)
 		}
 
-		for name, r := range map[string]*robotmem.RecallRequest{"words": {Query: "glass"}, "filter": {ContextFilter: robotmem.Object{"i": 1}}, "everywhere": {Query: "glass", Collection: "*"}} {
+		for name, r := range map[string]*robotmem.RecallRequest{
+			"words": {Query: "glass"}, "filter": {ContextFilter: robotmem.Object{"i": 1}},
+			"everywhere": {Query: "glass", Collection: "*"},
+		} {
 			equal(t, "after forget, by "+name, recalled(t, s, r), []int64{})
 		}
 
@@ -85,9 +91,11 @@ var changeCases = []testCase{
 	}},
 	{"ForgetTakesAReason", func(t *testing.T, s robotmem.Service) {
 		id := learn(t, s, grip, nil)
-		refused(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id, Reason: strings.Repeat("x", 1001)}, robotmem.Invalid, "reason")
+		refused(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id, Reason: strings.Repeat("x", 1001)}, robotmem.Invalid,
+			"reason")
 		equal(t, "still there", recalled(t, s, &robotmem.RecallRequest{Query: grip}), []int64{id})
-		equal(t, "without one", do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id, Reason: "  "}).Reason, "not given")
+		equal(t, "without one", do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id, Reason: "  "}).Reason,
+			"not given")
 	}},
 	{"ForgivingUpdateOfTheContextAlone", func(t *testing.T, s robotmem.Service) {
 		id := learn(t, s, grip, object{"i": 1})
@@ -101,26 +109,32 @@ var changeCases = []testCase{
 		id := learn(t, s, grip, object{"i": 1})
 		old := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id})
 		res := do(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: " the arm must never exceed 15 N "})
-		if res.Status != "updated" || res.MemoryID != id || res.Version != 2 || res.OldContent != grip || res.NewContent != "the arm must never exceed 15 N" || res.AutoInferred.Category != "constraint" {
+		if res.Status != "updated" || res.MemoryID != id || res.Version != 2 || res.OldContent != grip ||
+			res.NewContent != "the arm must never exceed 15 N" || res.AutoInferred.Category != "constraint" {
 			t.Errorf("got %+v", res)
 		}
 		m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id})
-		if m.Content != "the arm must never exceed 15 N" || m.UID != old.UID || m.Category != "constraint" || m.Version != 2 || m.Status != "active" {
+		if m.Content != "the arm must never exceed 15 N" || m.UID != old.UID || m.Category != "constraint" ||
+			m.Version != 2 || m.Status != "active" {
 			t.Errorf("got %+v", m)
 		}
 		equal(t, "context is kept", any(object(m.Context)), asJSON(t, object{"i": 1}))
 		equal(t, "the old words", recalled(t, s, &robotmem.RecallRequest{Query: "wet glass"}), []int64{})
 		equal(t, "the new words", recalled(t, s, &robotmem.RecallRequest{Query: "exceed"}), []int64{id})
-		res = do(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: "third", Context: robotmem.Object{"i": 3}})
+		res = do(t, s.Update,
+			&robotmem.UpdateRequest{MemoryID: id, NewContent: "third", Context: robotmem.Object{"i": 3}})
 		equal(t, "version", res.Version, 3)
-		equal(t, "context is replaced", any(object(do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}).Context)), asJSON(t, object{"i": 3}))
+		equal(t, "context is replaced", any(object(do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}).Context)),
+			asJSON(t, object{"i": 3}))
 		refused(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: " "}, robotmem.Invalid, "new_content")
-		refused(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: strings.Repeat("x", 16385)}, robotmem.TooLarge, "new_content")
+		refused(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: strings.Repeat("x", 16385)},
+			robotmem.TooLarge, "new_content")
 	}},
 	{"UpdatedTextIsWhatDuplicatesAreMeasuredBy", func(t *testing.T, s robotmem.Service) {
 		id := learn(t, s, grip, nil)
 		do(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: "the camera is calibrated"})
-		if res := do(t, s.Learn, &robotmem.LearnRequest{Insight: "the camera is calibrated"}); res.Status != "duplicate" || res.ExistingID != id {
+		if res := do(t, s.Learn, &robotmem.LearnRequest{Insight: "the camera is calibrated"}); res.Status != "duplicate" ||
+			res.ExistingID != id {
 			t.Errorf("got %+v, want a duplicate of %d", res, id)
 		}
 		learn(t, s, grip, nil)
@@ -142,7 +156,8 @@ var changeCases = []testCase{
 				t.Errorf("state %d begins %v, the one before ends %v", i, v.From, res.Versions[i-1].To)
 			}
 		}
-		equal(t, "states", got, "first active updated ; second active forgotten no longer so; second invalidated restored ; second active  ; ")
+		equal(t, "states", got,
+			"first active updated ; second active forgotten no longer so; second invalidated restored ; second active  ; ")
 		equal(t, "context", any(object(res.Versions[0].Context)), asJSON(t, object{"i": 1}))
 	}},
 	{"AsOfAnswersAsBelievedThen", func(t *testing.T, s robotmem.Service) {
@@ -156,7 +171,10 @@ var changeCases = []testCase{
 		id := learn(t, s, "the door opens inwards", object{"i": 1})
 		gone := learn(t, s, "the lift is broken", object{"i": 2})
 		first := moment()
-		do(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: "the door opens outwards", Context: robotmem.Object{"i": 3}})
+		do(t, s.Update,
+			&robotmem.UpdateRequest{
+				MemoryID: id, NewContent: "the door opens outwards", Context: robotmem.Object{"i": 3},
+			})
 		do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: gone, Reason: "mended"})
 
 		second := moment()
@@ -164,16 +182,22 @@ var changeCases = []testCase{
 			r    robotmem.RecallRequest
 			want []int64
 		}{
-			"before all":                {robotmem.RecallRequest{Query: "door", AsOf: before}, []int64{}},
-			"old words then":            {robotmem.RecallRequest{Query: "inwards", AsOf: first}, []int64{id}},
-			"new words then":            {robotmem.RecallRequest{Query: "outwards", AsOf: first}, []int64{}},
-			"old words later":           {robotmem.RecallRequest{Query: "inwards", AsOf: second}, []int64{}},
-			"new words later":           {robotmem.RecallRequest{Query: "outwards", AsOf: second}, []int64{id}},
-			"forgotten, but not yet":    {robotmem.RecallRequest{Query: "lift", AsOf: first}, []int64{gone}},
-			"forgotten by then":         {robotmem.RecallRequest{Query: "lift", AsOf: second}, []int64{}},
-			"the old context then":      {robotmem.RecallRequest{ContextFilter: robotmem.Object{"i": 1}, AsOf: first}, []int64{id}},
-			"the new context not then":  {robotmem.RecallRequest{ContextFilter: robotmem.Object{"i": 3}, AsOf: first}, []int64{}},
-			"the new context later":     {robotmem.RecallRequest{ContextFilter: robotmem.Object{"i": 3}, AsOf: second}, []int64{id}},
+			"before all":             {robotmem.RecallRequest{Query: "door", AsOf: before}, []int64{}},
+			"old words then":         {robotmem.RecallRequest{Query: "inwards", AsOf: first}, []int64{id}},
+			"new words then":         {robotmem.RecallRequest{Query: "outwards", AsOf: first}, []int64{}},
+			"old words later":        {robotmem.RecallRequest{Query: "inwards", AsOf: second}, []int64{}},
+			"new words later":        {robotmem.RecallRequest{Query: "outwards", AsOf: second}, []int64{id}},
+			"forgotten, but not yet": {robotmem.RecallRequest{Query: "lift", AsOf: first}, []int64{gone}},
+			"forgotten by then":      {robotmem.RecallRequest{Query: "lift", AsOf: second}, []int64{}},
+			"the old context then": {
+				robotmem.RecallRequest{ContextFilter: robotmem.Object{"i": 1}, AsOf: first}, []int64{id},
+			},
+			"the new context not then": {
+				robotmem.RecallRequest{ContextFilter: robotmem.Object{"i": 3}, AsOf: first}, []int64{},
+			},
+			"the new context later": {
+				robotmem.RecallRequest{ContextFilter: robotmem.Object{"i": 3}, AsOf: second}, []int64{id},
+			},
 			"without as_of, as of now ": {robotmem.RecallRequest{Query: "inwards lift"}, []int64{}},
 		} {
 			equal(t, name, recalled(t, s, &tt.r), tt.want)

@@ -36,7 +36,8 @@ var consolidationCases = []testCase{
 		other := noted(t, s, session, "battery warm after climb", nil)
 		res := end(t, s, session)
 		c := res.Consolidated
-		if c.MergedGroups != 1 || c.SupersededCount != 3 || c.CompressionRatio <= 0 || c.CompressionRatio > 1 || c.AvgSimilarity <= 0.5 || c.AvgSimilarity > 1 {
+		if c.MergedGroups != 1 || c.SupersededCount != 3 || c.CompressionRatio <= 0 || c.CompressionRatio > 1 ||
+			c.AvgSimilarity <= 0.5 || c.AvgSimilarity > 1 {
 			t.Errorf("got %+v, want one group with three superseded", c)
 		}
 
@@ -51,7 +52,8 @@ var consolidationCases = []testCase{
 			if m.Status != "superseded" || m.SupersededBy != all[3] || m.Content != repeated[i] {
 				t.Errorf("memory %d: got %+v, want it superseded by %d", id, m, all[3])
 			}
-			if h, ok := try(t, s.History, &robotmem.MemoryRequest{MemoryID: id}); ok && (len(h.Versions) != 2 || h.Versions[0].Change != "superseded") {
+			if h, ok := try(t, s.History, &robotmem.MemoryRequest{MemoryID: id}); ok &&
+				(len(h.Versions) != 2 || h.Versions[0].Change != "superseded") {
 				t.Errorf("memory %d: history %+v", id, h.Versions)
 			}
 			if _, ok := try(t, s.Restore, &robotmem.MemoryRequest{MemoryID: id}); ok {
@@ -92,14 +94,20 @@ var consolidationCases = []testCase{
 	}},
 	{"AWordThatNegatesLimitsOrRelatesCounts", func(t *testing.T, s robotmem.Service) {
 		for _, texts := range [][]string{
-			{"the gripper slips", "the gripper slips when wet", "the gripper almost slips", "the gripper slips only on glass"},
+			{
+				"the gripper slips", "the gripper slips when wet", "the gripper almost slips",
+				"the gripper slips only on glass",
+			},
 			{"the robot moves the cart", "the robot is moved by the cart", "the robot moves the cart under the table"},
 			{"the cup is on the table", "the cup is on the chair under the table", "the cup is on the box"},
 			{"open the drawer", "open the door before the drawer", "open the red lid or the drawer"},
 			{"夹爪抓杯子", "夹爪抓杯子前停止", "如果夹爪抓杯子"},
 			{"水杯", "水果刀和纸杯", "水果刀和玻璃杯"},
 			{"コップを掴む", "コップを掴むな", "コップを掴む前に止まる"},
-			{"Der Greifer rutscht", "Der Greifer rutscht nicht", "Der Greifer rutscht aus", "Der Greifer rutscht auf Glas"},
+			{
+				"Der Greifer rutscht", "Der Greifer rutscht nicht", "Der Greifer rutscht aus",
+				"Der Greifer rutscht auf Glas",
+			},
 			{"el robot toca la taza", "el robot nunca toca la taza", "el robot toca la taza sin guante"},
 		} {
 			session := start(t, s, "")
@@ -132,7 +140,9 @@ var consolidationCases = []testCase{
 		equal(t, "superseded", res.Consolidated.SupersededCount, 6)
 
 		for _, success := range []bool{true, false} {
-			equal(t, fmt.Sprint("success ", success), len(recalled(t, s, &robotmem.RecallRequest{Query: slip, ContextFilter: robotmem.Object{"task.success": success}})), 1)
+			equal(t, fmt.Sprint("success ", success),
+				len(recalled(t, s, &robotmem.RecallRequest{Query: slip, ContextFilter: robotmem.Object{"task.success": success}})),
+				1)
 		}
 	}},
 	{"NegationNeverMerges", func(t *testing.T, s robotmem.Service) {

@@ -97,8 +97,11 @@ var filterCases = []testCase{
 	}},
 	{"QuantitiesCompareInAnyUnit", func(t *testing.T, s robotmem.Service) {
 		var id []int64
-		for _, force := range []any{"12.5 N", "0.015 kN", object{"value": 9, "unit": "N"}, "3 lbf", 12.5, "12.5 Nm", "firm"} {
-			id = append(id, learn(t, s, fmt.Sprintf("filtered fact %v", force), object{"params": object{"force": force}}))
+		for _, force := range []any{
+			"12.5 N", "0.015 kN", object{"value": 9, "unit": "N"}, "3 lbf", 12.5, "12.5 Nm", "firm",
+		} {
+			id = append(id,
+				learn(t, s, fmt.Sprintf("filtered fact %v", force), object{"params": object{"force": force}}))
 		}
 
 		for _, tt := range []struct {
@@ -125,7 +128,8 @@ var filterCases = []testCase{
 		}
 
 		res := recall(t, s, &robotmem.RecallRequest{ContextFilter: robotmem.Object{"params.force": 12.5}})
-		equal(t, "interpreted", res.Interpreted, []string{"context_filter: a number without a unit at params.force is taken in N, as most quantities there"})
+		equal(t, "interpreted", res.Interpreted,
+			[]string{"context_filter: a number without a unit at params.force is taken in N, as most quantities there"})
 	}},
 	{"AMetreIs1000Millimetres", func(t *testing.T, s robotmem.Service) {
 		var id []int64
@@ -148,7 +152,8 @@ var filterCases = []testCase{
 		checkFilter(t, s, id, fmt.Sprintf(`{"observed_at":{"$gte":%q}}`, after), []int{4, 5})
 		session := do(t, s.StartSession, &robotmem.StartSessionRequest{}).SessionID
 		in := created(t, s, &robotmem.LearnRequest{Insight: "within", SessionID: session})
-		equal(t, "session_id", recalled(t, s, &robotmem.RecallRequest{ContextFilter: robotmem.Object{"session_id": session}}), []int64{in})
+		equal(t, "session_id",
+			recalled(t, s, &robotmem.RecallRequest{ContextFilter: robotmem.Object{"session_id": session}}), []int64{in})
 	}},
 	{"BadFiltersAreInvalid", func(t *testing.T, s robotmem.Service) {
 		learnFiltered(t, s)
@@ -181,13 +186,17 @@ var filterCases = []testCase{
 
 		delete(many, "c32")
 		recall(t, s, &robotmem.RecallRequest{ContextFilter: many})
-		recall(t, s, &robotmem.RecallRequest{ContextFilter: robotmem.Object{"$not": object{"$and": []any{object{"$not": object{"i": 1}}}}}})
+		recall(t, s,
+			&robotmem.RecallRequest{ContextFilter: robotmem.Object{"$not": object{"$and": []any{object{"$not": object{"i": 1}}}}}})
 	}},
 	{"FollowsUpdates", func(t *testing.T, s robotmem.Service) {
 		id := learn(t, s, grip, object{"i": 1})
-		do(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: "now otherwise", Context: robotmem.Object{"i": 2}})
-		equal(t, "old value", recalled(t, s, &robotmem.RecallRequest{ContextFilter: robotmem.Object{"i": 1}}), []int64{})
-		equal(t, "new value", recalled(t, s, &robotmem.RecallRequest{ContextFilter: robotmem.Object{"i": 2}}), []int64{id})
+		do(t, s.Update,
+			&robotmem.UpdateRequest{MemoryID: id, NewContent: "now otherwise", Context: robotmem.Object{"i": 2}})
+		equal(t, "old value", recalled(t, s, &robotmem.RecallRequest{ContextFilter: robotmem.Object{"i": 1}}),
+			[]int64{})
+		equal(t, "new value", recalled(t, s, &robotmem.RecallRequest{ContextFilter: robotmem.Object{"i": 2}}),
+			[]int64{id})
 	}},
 }
 
@@ -196,7 +205,11 @@ func learnFiltered(t *testing.T, s robotmem.Service) []int64 {
 
 	var id []int64
 	for i, ctx := range filtered {
-		id = append(id, created(t, s, &robotmem.LearnRequest{Insight: "filtered fact", Context: ctx, ObservedAt: at(time.Duration(i) * time.Hour)}))
+		id = append(id,
+			created(t, s,
+				&robotmem.LearnRequest{
+					Insight: "filtered fact", Context: ctx, ObservedAt: at(time.Duration(i) * time.Hour),
+				}))
 	}
 
 	return id

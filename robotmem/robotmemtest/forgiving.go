@@ -10,8 +10,11 @@ import (
 var forgivingCases = []testCase{
 	{"SpellingsAreTakenAndNoted", func(t *testing.T, s robotmem.Service) {
 		call(t, s, "start_session", `{"session_id":"run 7/a"}`)
-		equal(t, "started twice", call(t, s, "start_session", `{"session_id":"run 7/a"}`).(*robotmem.StartSessionResponse).Status, "continued")
-		learnt := call(t, s, "learn", `{"text":"grip held","tags":"wet","session":"run 7/a","observed_at":"yesterday","context":{"f":12,"p":[1,2]},"source":""}`).(*robotmem.LearnResponse)
+		equal(t, "started twice",
+			call(t, s, "start_session", `{"session_id":"run 7/a"}`).(*robotmem.StartSessionResponse).Status,
+			"continued")
+		learnt := call(t, s, "learn",
+			`{"text":"grip held","tags":"wet","session":"run 7/a","observed_at":"yesterday","context":{"f":12,"p":[1,2]},"source":""}`).(*robotmem.LearnResponse)
 		if len(learnt.Interpreted) != 5 {
 			t.Errorf("learn: got notes %q, want 5", learnt.Interpreted)
 		}
@@ -34,21 +37,26 @@ var forgivingCases = []testCase{
 			}
 		}
 
-		seen := call(t, s, "save_perception", `{"description":"a trace","modality":"force","data":[[0,1.5],[1,2]]}`).(*robotmem.SavePerceptionResponse)
+		seen := call(t, s, "save_perception",
+			`{"description":"a trace","modality":"force","data":[[0,1.5],[1,2]]}`).(*robotmem.SavePerceptionResponse)
 		equal(t, "a list as data", seen.PerceptionType+" "+seen.MediaType, "tactile application/json")
 		call(t, s, "end_session", `{"id":"run 7/a","score":"0.5"}`)
-		refused(t, s.StartSession, &robotmem.StartSessionRequest{SessionID: "run 7/a"}, robotmem.Conflict, "session_id", "stays ended")
+		refused(t, s.StartSession, &robotmem.StartSessionRequest{SessionID: "run 7/a"}, robotmem.Conflict, "session_id",
+			"stays ended")
 	}},
 	{"ObviousCallsAreTaken", func(t *testing.T, s robotmem.Service) {
-		learnt := call(t, s, "learn", `{"insight":"glass held","success":true,"params":{"force":"12 N"},"position":"x=1 y=2","robot":"arm7"}`).(*robotmem.LearnResponse)
+		learnt := call(t, s, "learn",
+			`{"insight":"glass held","success":true,"params":{"force":"12 N"},"position":"x=1 y=2","robot":"arm7"}`).(*robotmem.LearnResponse)
 		equal(t, "outcome", learnt.AutoInferred.Outcome, robotmem.OutcomeSuccess)
-		call(t, s, "learn", `{"insight":"glass fell","outcome":"slipped","params":{"force":"31 N"},"position":[8,9],"robot":"arm8"}`)
+		call(t, s, "learn",
+			`{"insight":"glass fell","outcome":"slipped","params":{"force":"31 N"},"position":[8,9],"robot":"arm8"}`)
 
 		for _, request := range []string{
 			`{"outcome":"worked"}`, `{"robot":"arm7"}`, `{"near":[1,2],"radius":1}`, `{"filter":{"params.force":"<15 N"}}`, `{"query":"held","days":2,"n":500,"outcome":true}`,
 		} {
 			found := call(t, s, "recall", request).(*robotmem.RecallResponse)
-			if len(found.Memories) != 1 || found.Memories[0].MemoryID != learnt.MemoryID || len(found.Interpreted) == 0 {
+			if len(found.Memories) != 1 || found.Memories[0].MemoryID != learnt.MemoryID ||
+				len(found.Interpreted) == 0 {
 				t.Errorf("%s: got %d memories, %q", request, len(found.Memories), found.Interpreted)
 			}
 		}

@@ -15,8 +15,12 @@ const grip = "grip_force=12.5 N holds wet glass"
 
 var learnCases = []testCase{
 	{"CreatedIsReadBackWhole", func(t *testing.T, s robotmem.Service) {
-		ctx := object{"params": object{"grip_force": 12.5}, "task": object{"success": true}, "robot": "arm-1", "mine": []any{nil, true, "x"}}
-		res := do(t, s.Learn, &robotmem.LearnRequest{Insight: grip, Context: ctx, Collection: "lab", Source: "test", ObservedAt: at(0)})
+		ctx := object{
+			"params": object{"grip_force": 12.5}, "task": object{"success": true}, "robot": "arm-1",
+			"mine": []any{nil, true, "x"},
+		}
+		res := do(t, s.Learn,
+			&robotmem.LearnRequest{Insight: grip, Context: ctx, Collection: "lab", Source: "test", ObservedAt: at(0)})
 		if res.Status != "created" || res.MemoryID < 1 || len(res.UID) != 36 || res.UID[14] != '7' {
 			t.Errorf("got %+v, want it created with a UUIDv7", res)
 		}
@@ -28,7 +32,8 @@ var learnCases = []testCase{
 		}
 
 		m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: res.MemoryID})
-		if m.Content != grip || m.UID != res.UID || m.Type != "fact" || m.Status != "active" || m.Collection != "lab" || m.Source != "test" || !m.ObservedAt.Equal(day) {
+		if m.Content != grip || m.UID != res.UID || m.Type != "fact" || m.Status != "active" || m.Collection != "lab" ||
+			m.Source != "test" || !m.ObservedAt.Equal(day) {
 			t.Errorf("got %+v", m)
 		}
 		if time.Since(m.CreatedAt).Abs() > time.Hour {
@@ -44,14 +49,17 @@ var learnCases = []testCase{
 
 		id := learn(t, s, grip, ctx)
 		for name, r := range map[string]*robotmem.LearnRequest{
-			"the same":               {Insight: grip, Context: ctx},
-			"space around":           {Insight: "  " + grip + "\n", Context: ctx},
-			"number spelt otherwise": {Insight: grip, Context: object{"params": object{"b": "x", "a": json.Number("12.5")}}},
-			"collection by name":     {Insight: grip, Context: ctx, Collection: "default"},
-			"another observed_at":    {Insight: grip, Context: ctx, ObservedAt: at(0)},
+			"the same":     {Insight: grip, Context: ctx},
+			"space around": {Insight: "  " + grip + "\n", Context: ctx},
+			"number spelt otherwise": {
+				Insight: grip, Context: object{"params": object{"b": "x", "a": json.Number("12.5")}},
+			},
+			"collection by name":  {Insight: grip, Context: ctx, Collection: "default"},
+			"another observed_at": {Insight: grip, Context: ctx, ObservedAt: at(0)},
 		} {
 			res := do(t, s.Learn, r)
-			if res.Status != "duplicate" || res.Method != "exact" || res.ExistingID != id || res.MemoryID != id || res.Similarity != 1 {
+			if res.Status != "duplicate" || res.Method != "exact" || res.ExistingID != id || res.MemoryID != id ||
+				res.Similarity != 1 {
 				t.Errorf("%s: got %+v, want an exact duplicate of %d", name, res, id)
 			}
 		}
@@ -61,7 +69,10 @@ var learnCases = []testCase{
 	}},
 	{"RepetitionIsADuplicate", func(t *testing.T, s robotmem.Service) {
 		for _, pair := range [][2]string{
-			{"gripper slipped on wet glass cup near table edge", "The gripper slipped, on the wet glass cup near the table edge."},
+			{
+				"gripper slipped on wet glass cup near table edge",
+				"The gripper slipped, on the wet glass cup near the table edge.",
+			},
 			{"the cups are on the tray", "THE CUP IS ON THE TRAY"},
 			{"the arm doesn't reach the shelf", "the arm does not reach the shelf"},
 			{"夹爪的力太大。", "夹爪力太大"},
@@ -70,18 +81,34 @@ var learnCases = []testCase{
 		} {
 			id := learn(t, s, pair[0], nil)
 			res := do(t, s.Learn, &robotmem.LearnRequest{Insight: pair[1]})
-			if res.Status != "duplicate" || res.Method != "sequence" || res.ExistingID != id || res.Similarity < 0.7 || res.Similarity > 1 || len(res.Similar) > 0 {
+			if res.Status != "duplicate" || res.Method != "sequence" || res.ExistingID != id || res.Similarity < 0.7 ||
+				res.Similarity > 1 || len(res.Similar) > 0 {
 				t.Errorf("%q after %q: got %+v, want a duplicate of %d", pair[1], pair[0], res, id)
 			}
 		}
 	}},
 	{"OneWordMakesANewMemory", func(t *testing.T, s robotmem.Service) {
 		for _, pair := range [][2]string{
-			{"approach the wet glass from the left side of the shelf", "approach the wet glass from the right side of the shelf"},
-			{"increase the grip force when the cup starts to slip", "decrease the grip force when the cup starts to slip"},
-			{"turn the valve of the pump clockwise until it stops", "turn the valve of the pump counterclockwise until it stops"},
-			{"press the red button on the control panel of the belt", "press the green button on the control panel of the belt"},
-			{"the heavy boxes stand on the top shelf of the rack", "the heavy boxes stand on the bottom shelf of the rack"},
+			{
+				"approach the wet glass from the left side of the shelf",
+				"approach the wet glass from the right side of the shelf",
+			},
+			{
+				"increase the grip force when the cup starts to slip",
+				"decrease the grip force when the cup starts to slip",
+			},
+			{
+				"turn the valve of the pump clockwise until it stops",
+				"turn the valve of the pump counterclockwise until it stops",
+			},
+			{
+				"press the red button on the control panel of the belt",
+				"press the green button on the control panel of the belt",
+			},
+			{
+				"the heavy boxes stand on the top shelf of the rack",
+				"the heavy boxes stand on the bottom shelf of the rack",
+			},
 			{"从左侧接近货架上的箱子并慢慢抓取", "从右侧接近货架上的箱子并慢慢抓取"},
 			{"the red block is on the blue block", "the blue block is on the red block"},
 			{"the cup is on the box", "the cup is in the box"},
@@ -101,18 +128,21 @@ var learnCases = []testCase{
 	{"SimilarOnesAreNamed", func(t *testing.T, s robotmem.Service) {
 		ids := []int64{}
 		for _, side := range words {
-			ids = append(ids, learn(t, s, "approach the wet glass cup slowly from the "+side+" side of the long shelf", nil))
+			ids = append(ids,
+				learn(t, s, "approach the wet glass cup slowly from the "+side+" side of the long shelf", nil))
 		}
 		learn(t, s, "approach the wet glass cup slowly from the left side of the long shelf", object{"robot": "arm-1"})
 		learn(t, s, "camera lost focus on wet floor tiles near the door", nil)
 		text := "approach the wet glass cup slowly from the beta side of the long upper shelf"
 		res := do(t, s.LearnBatch, &robotmem.LearnBatchRequest{Items: []robotmem.LearnRequest{{Insight: text}}}).Results[0]
-		if res.LearnResponse == nil || res.Status != "created" || len(res.Similar) != 4 || res.Similar[0].MemoryID != ids[1] {
+		if res.LearnResponse == nil || res.Status != "created" || len(res.Similar) != 4 ||
+			res.Similar[0].MemoryID != ids[1] {
 			t.Fatalf("got %+v, want the four of %v, first the one of the beta side", res.LearnResponse, ids)
 		}
 
 		for i, m := range res.Similar {
-			if !slices.Contains(ids, m.MemoryID) || m.Method != "jaccard" || m.Similarity < 0.7 || m.Similarity > 1 || i > 0 && m.Similarity > res.Similar[i-1].Similarity {
+			if !slices.Contains(ids, m.MemoryID) || m.Method != "jaccard" || m.Similarity < 0.7 || m.Similarity > 1 ||
+				i > 0 && m.Similarity > res.Similar[i-1].Similarity {
 				t.Errorf("similar %d: got %+v", i, m)
 			}
 		}
@@ -147,7 +177,8 @@ var learnCases = []testCase{
 			{"工作台旁边的箱子重2千克", "工作台旁边的箱子重2公斤"},
 		} {
 			id := learn(t, s, pair[0], nil)
-			if res := do(t, s.Learn, &robotmem.LearnRequest{Insight: pair[1]}); res.Status != "duplicate" || res.ExistingID != id || len(res.Conflicts) > 0 {
+			if res := do(t, s.Learn, &robotmem.LearnRequest{Insight: pair[1]}); res.Status != "duplicate" ||
+				res.ExistingID != id || len(res.Conflicts) > 0 {
 				t.Errorf("%q after %q: got %+v, want a duplicate of %d", pair[1], pair[0], res, id)
 			}
 		}
@@ -164,7 +195,8 @@ var learnCases = []testCase{
 			}
 		}
 		m := do(t, s.List, &robotmem.ListRequest{}).Memories[0]
-		if full := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: m.MemoryID}); len(full.Conflicts) != 1 || !strings.Contains(full.Conflicts[0].Reason, "999.999999999 mm, not 1 m") {
+		if full := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: m.MemoryID}); len(full.Conflicts) != 1 ||
+			!strings.Contains(full.Conflicts[0].Reason, "999.999999999 mm, not 1 m") {
 			t.Errorf("got %+v, want a reason with the numbers as they were written", full.Conflicts)
 		}
 	}},
@@ -239,32 +271,46 @@ var learnCases = []testCase{
 		if !ok {
 			t.Fatal("no answer")
 		}
-		want := object{"a": json.Number("12.50"), "b": json.Number("9007199254740993"), "c": json.Number("1e3"), "d": json.Number("-0.0"), "e": json.Number("0.1000")}
+		want := object{
+			"a": json.Number("12.50"), "b": json.Number("9007199254740993"), "c": json.Number("1e3"),
+			"d": json.Number("-0.0"), "e": json.Number("0.1000"),
+		}
 		m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: res.MemoryID})
 		equal(t, "params by get", m.Params, any(want))
-		equal(t, "context by recall", any(object(recall(t, s, &robotmem.RecallRequest{Query: "numbers"}).Memories[0].Context)), any(object{"params": want}))
+		equal(t, "context by recall",
+			any(object(recall(t, s, &robotmem.RecallRequest{Query: "numbers"}).Memories[0].Context)),
+			any(object{"params": want}))
 	}},
 	{"Limits", func(t *testing.T, s robotmem.Service) {
 		learn(t, s, strings.Repeat("é", 8192), nil)
-		refused(t, s.Learn, &robotmem.LearnRequest{Insight: strings.Repeat("é", 8192) + "x"}, robotmem.TooLarge, "insight", "16384")
+		refused(t, s.Learn, &robotmem.LearnRequest{Insight: strings.Repeat("é", 8192) + "x"}, robotmem.TooLarge,
+			"insight", "16384")
 		refused(t, s.Learn, &robotmem.LearnRequest{Insight: " \n\t "}, robotmem.Invalid, "insight")
 		refused(t, s.Learn, &robotmem.LearnRequest{Insight: "a\xffb"}, robotmem.Invalid, "insight", "UTF-8")
 
 		for _, name := range []string{"a b", "ä", "a/b", "*", strings.Repeat("x", 65)} {
-			refused(t, s.Learn, &robotmem.LearnRequest{Insight: "x", Collection: name}, robotmem.Invalid, "collection", name[:1])
+			refused(t, s.Learn, &robotmem.LearnRequest{Insight: "x", Collection: name}, robotmem.Invalid, "collection",
+				name[:1])
 		}
 
 		created(t, s, &robotmem.LearnRequest{Insight: "x", Collection: strings.Repeat("x", 62) + ".-"})
 
-		for _, name := range []string{"operator", "verified", " Operator ", "VERIFIED", "oper\u200bator", "[verified]", "\uff4f\uff50\uff45\uff52\uff41\uff54\uff4f\uff52", "\u043eperator", "v\u0435rified"} {
-			refused(t, s.Learn, &robotmem.LearnRequest{Insight: "x", Source: name}, robotmem.Invalid, "source", "reserved", "a sensor, a program or a robot")
-			refused(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "a cup", Data: "x", Source: name}, robotmem.Invalid, "source", "reserved")
+		for _, name := range []string{
+			"operator", "verified", " Operator ", "VERIFIED", "oper\u200bator", "[verified]",
+			"\uff4f\uff50\uff45\uff52\uff41\uff54\uff4f\uff52", "\u043eperator", "v\u0435rified",
+		} {
+			refused(t, s.Learn, &robotmem.LearnRequest{Insight: "x", Source: name}, robotmem.Invalid, "source",
+				"reserved", "a sensor, a program or a robot")
+			refused(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "a cup", Data: "x", Source: name},
+				robotmem.Invalid, "source", "reserved")
 		}
 
 		created(t, s, &robotmem.LearnRequest{Insight: "y is another", Source: "operator panel 2"})
 		created(t, s, &robotmem.LearnRequest{Insight: "z is a third", Source: "/operator"})
-		refused(t, s.Learn, &robotmem.LearnRequest{Insight: "x", Tags: []string{"ok", "not ok"}}, robotmem.Invalid, "tags[1]")
-		refused(t, s.Learn, &robotmem.LearnRequest{Insight: "x", Tags: []string{strings.Repeat("玻", 65)}}, robotmem.Invalid, "tags[0]")
+		refused(t, s.Learn, &robotmem.LearnRequest{Insight: "x", Tags: []string{"ok", "not ok"}}, robotmem.Invalid,
+			"tags[1]")
+		refused(t, s.Learn, &robotmem.LearnRequest{Insight: "x", Tags: []string{strings.Repeat("玻", 65)}},
+			robotmem.Invalid, "tags[0]")
 		created(t, s, &robotmem.LearnRequest{Insight: "x with a long tag", Tags: []string{strings.Repeat("玻", 64)}})
 
 		deep := any(1)
@@ -277,7 +323,8 @@ var learnCases = []testCase{
 			t.Errorf("40 deep: %v, want invalid", err)
 		}
 
-		refused(t, s.Learn, &robotmem.LearnRequest{Insight: "x", Context: object{"x": strings.Repeat("x", 1<<20)}}, robotmem.TooLarge, "context")
+		refused(t, s.Learn, &robotmem.LearnRequest{Insight: "x", Context: object{"x": strings.Repeat("x", 1<<20)}},
+			robotmem.TooLarge, "context")
 	}},
 	{"TimeZeroIsATime", func(t *testing.T, s robotmem.Service) {
 		epoch := time.Unix(0, 0)
@@ -294,7 +341,9 @@ var learnCases = []testCase{
 		if m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}); !m.ObservedAt.Equal(odd) {
 			t.Errorf("observed at %v, want %v", m.ObservedAt, odd)
 		}
-		refused(t, s.Learn, &robotmem.LearnRequest{Insight: "x", ObservedAt: new(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC))}, robotmem.Invalid, "observed_at")
+		refused(t, s.Learn,
+			&robotmem.LearnRequest{Insight: "x", ObservedAt: new(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC))},
+			robotmem.Invalid, "observed_at")
 	}},
 	{"TagsOfTheCallerAreAdded", func(t *testing.T, s robotmem.Service) {
 		id := created(t, s, &robotmem.LearnRequest{Insight: grip, Tags: []string{"kitchen", "玻璃"}})
@@ -306,18 +355,23 @@ var learnCases = []testCase{
 	{"ConflictsNameTheOther", func(t *testing.T, s robotmem.Service) {
 		for _, pair := range [][2]string{
 			{"max_force=12 N for the blue cup", "max_force=15 N for the blue cup"},
-			{"the suction gripper is safe for thin glass plates", "the suction gripper is not safe for thin glass plates"},
+			{
+				"the suction gripper is safe for thin glass plates",
+				"the suction gripper is not safe for thin glass plates",
+			},
 		} {
 			first := learn(t, s, pair[0], nil)
 			res := do(t, s.Learn, &robotmem.LearnRequest{Insight: pair[1]})
-			if res.Status != "created" || len(res.Conflicts) != 1 || res.Conflicts[0].MemoryID != first || res.Conflicts[0].Reason == "" {
+			if res.Status != "created" || len(res.Conflicts) != 1 || res.Conflicts[0].MemoryID != first ||
+				res.Conflicts[0].Reason == "" {
 				t.Errorf("%q after %q: got %+v, want a conflict with %d", pair[1], pair[0], res, first)
 			}
 
 			for id, other := range map[int64]int64{first: res.MemoryID, res.MemoryID: first} {
 				m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id})
 				if m.Status != "active" || len(m.Conflicts) != 1 || m.Conflicts[0].MemoryID != other {
-					t.Errorf("memory %d is %s with conflicts %+v, want it active, with one of %d", id, m.Status, m.Conflicts, other)
+					t.Errorf("memory %d is %s with conflicts %+v, want it active, with one of %d", id, m.Status,
+						m.Conflicts, other)
 				}
 			}
 			do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: first, Reason: "settled"})
@@ -364,15 +418,18 @@ var batchCases = []testCase{
 			got += r.Status + " "
 		}
 
-		equal(t, "results", got, "created invalid:insight created invalid:collection duplicate not_found:session_id created ")
-		if first, dup := res.Results[0], res.Results[4]; dup.LearnResponse != nil && first.LearnResponse != nil && dup.ExistingID != first.MemoryID {
+		equal(t, "results", got,
+			"created invalid:insight created invalid:collection duplicate not_found:session_id created ")
+		if first, dup := res.Results[0], res.Results[4]; dup.LearnResponse != nil && first.LearnResponse != nil &&
+			dup.ExistingID != first.MemoryID {
 			t.Errorf("duplicate of %d, want %d", dup.ExistingID, first.MemoryID)
 		}
 
 		equal(t, "stored", len(recalled(t, s, &robotmem.RecallRequest{Query: "holds trace last", N: 10})), 3)
 	}},
 	{"AnItemThatCannotBeReadKeepsItsPlace", func(t *testing.T, s robotmem.Service) {
-		res, ok := call(t, s, "learn_batch", `{"items":[{"insight":"one"},{"insigth":"two"},7,{"insight":"three","context":[]},{"insight":"four"}]}`).(*robotmem.LearnBatchResponse)
+		res, ok := call(t, s, "learn_batch",
+			`{"items":[{"insight":"one"},{"insigth":"two"},7,{"insight":"three","context":[]},{"insight":"four"}]}`).(*robotmem.LearnBatchResponse)
 		if !ok || len(res.Results) != 5 {
 			t.Fatalf("got %+v", res)
 		}
@@ -384,7 +441,10 @@ var batchCases = []testCase{
 		}
 	}},
 	{"KeepDuplicatesKeepsThem", func(t *testing.T, s robotmem.Service) {
-		res := do(t, s.LearnBatch, &robotmem.LearnBatchRequest{KeepDuplicates: true, Items: []robotmem.LearnRequest{{Insight: grip}, {Insight: grip}, {Insight: grip}}})
+		res := do(t, s.LearnBatch,
+			&robotmem.LearnBatchRequest{
+				KeepDuplicates: true, Items: []robotmem.LearnRequest{{Insight: grip}, {Insight: grip}, {Insight: grip}},
+			})
 		for i, r := range res.Results {
 			if r.Error != nil || r.Status != "created" {
 				t.Errorf("item %d: got %+v, want it created", i, r)
@@ -394,6 +454,7 @@ var batchCases = []testCase{
 	}},
 	{"Limits", func(t *testing.T, s robotmem.Service) {
 		refused(t, s.LearnBatch, &robotmem.LearnBatchRequest{}, robotmem.Invalid, "items")
-		refused(t, s.LearnBatch, &robotmem.LearnBatchRequest{Items: make([]robotmem.LearnRequest, 10001)}, robotmem.Invalid, "items", "10000")
+		refused(t, s.LearnBatch, &robotmem.LearnBatchRequest{Items: make([]robotmem.LearnRequest, 10001)},
+			robotmem.Invalid, "items", "10000")
 	}},
 }

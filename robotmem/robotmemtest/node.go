@@ -33,7 +33,8 @@ var nodeCases = []testCase{
 	{"ListFilters", func(t *testing.T, s robotmem.Service) {
 		fact := learn(t, s, grip, nil)
 		gone := learn(t, s, "soon forgotten", nil)
-		seen := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "seen there", PerceptionType: "auditory"}).MemoryID
+		seen := do(t, s.SavePerception,
+			&robotmem.SavePerceptionRequest{Description: "seen there", PerceptionType: "auditory"}).MemoryID
 		do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: gone, Reason: "x"})
 
 		category := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: fact}).Category
@@ -76,7 +77,8 @@ var nodeCases = []testCase{
 		equal(t, "free bytes of the disk", st.DiskFreeBytes > 0, true)
 
 		for _, w := range st.Workers {
-			if w.Name == "" || w.Detail == "" || !slices.Contains([]string{"idle", "working", "waiting", "off"}, w.Status) {
+			if w.Name == "" || w.Detail == "" ||
+				!slices.Contains([]string{"idle", "working", "waiting", "off"}, w.Status) {
 				t.Errorf("worker %+v", w)
 			}
 		}
@@ -108,9 +110,11 @@ var nodeCases = []testCase{
 		failed := learn(t, s, "the drawer jammed", object{"task": object{"success": false}})
 		learn(t, s, "the drawer opened", object{"task": object{"success": true}})
 		lesson := learn(t, s, "lesson learned: postmortem of the jam", nil)
-		equal(t, "newest first", ids(do(t, s.RecentFailures, &admin.RecentFailuresRequest{}).Memories), []int64{lesson, failed})
+		equal(t, "newest first", ids(do(t, s.RecentFailures, &admin.RecentFailuresRequest{}).Memories),
+			[]int64{lesson, failed})
 		equal(t, "limit", len(do(t, s.RecentFailures, &admin.RecentFailuresRequest{Limit: 1}).Memories), 1)
-		equal(t, "elsewhere", len(do(t, s.RecentFailures, &admin.RecentFailuresRequest{Collection: "other"}).Memories), 0)
+		equal(t, "elsewhere", len(do(t, s.RecentFailures, &admin.RecentFailuresRequest{Collection: "other"}).Memories),
+			0)
 	}},
 	{"DoctorIsContent", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")

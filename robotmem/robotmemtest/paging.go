@@ -64,7 +64,11 @@ var pagingCases = []testCase{
 		var want, got []int64
 
 		for i := range 6 { // two at each time, the later ones with an earlier time
-			id := created(t, s, &robotmem.LearnRequest{Insight: "step", Context: robotmem.Object{"i": i}, SessionID: session, ObservedAt: at(-time.Duration(i/2) * time.Hour)})
+			id := created(t, s,
+				&robotmem.LearnRequest{
+					Insight: "step", Context: robotmem.Object{"i": i}, SessionID: session,
+					ObservedAt: at(-time.Duration(i/2) * time.Hour),
+				})
 			want = append(want, id)
 		}
 
@@ -77,7 +81,11 @@ var pagingCases = []testCase{
 			if res.Next == "" {
 				break
 			}
-			created(t, s, &robotmem.LearnRequest{Insight: "earlier than all", Context: robotmem.Object{"n": len(got)}, SessionID: session, ObservedAt: at(-24 * time.Hour)})
+			created(t, s,
+				&robotmem.LearnRequest{
+					Insight: "earlier than all", Context: robotmem.Object{"n": len(got)}, SessionID: session,
+					ObservedAt: at(-24 * time.Hour),
+				})
 			r.Cursor = res.Next
 		}
 
@@ -98,15 +106,20 @@ var pagingCases = []testCase{
 			t.Fatalf("next is %q, %q, %q; want one of each", listed, sessions, replay)
 		}
 
-		for name, cursor := range map[string]string{"of sessions": sessions, "of an episode": replay, "no cursor": "x", "with a tail": listed + "A", "cut off": listed[:len(listed)-2], "padded": listed + "="} {
+		for name, cursor := range map[string]string{
+			"of sessions": sessions, "of an episode": replay, "no cursor": "x", "with a tail": listed + "A",
+			"cut off": listed[:len(listed)-2], "padded": listed + "=",
+		} {
 			t.Run(name, func(t *testing.T) {
 				refused(t, s.List, &robotmem.ListRequest{Cursor: cursor}, robotmem.Invalid, "cursor", "leave")
 			})
 		}
 
 		refused(t, s.Sessions, &robotmem.SessionsRequest{Cursor: listed}, robotmem.Invalid, "cursor", "list")
-		refused(t, s.SessionMemories, &admin.SessionMemoriesRequest{SessionID: session, Cursor: listed}, robotmem.Invalid, "cursor", "list")
-		refused(t, s.List, &robotmem.ListRequest{Cursor: listed, Type: "fact"}, robotmem.Invalid, "cursor", "other filters")
+		refused(t, s.SessionMemories, &admin.SessionMemoriesRequest{SessionID: session, Cursor: listed},
+			robotmem.Invalid, "cursor", "list")
+		refused(t, s.List, &robotmem.ListRequest{Cursor: listed, Type: "fact"}, robotmem.Invalid, "cursor",
+			"other filters")
 		refused(t, s.List, &robotmem.ListRequest{Cursor: listed, Page: 2}, robotmem.Invalid, "page", "cursor")
 		refused(t, s.List, &robotmem.ListRequest{Cursor: listed, BeforeID: 3}, robotmem.Invalid, "before_id", "cursor")
 		equal(t, "with another limit", len(do(t, s.List, &robotmem.ListRequest{Cursor: listed, Limit: 2}).Memories), 2)
@@ -114,7 +127,8 @@ var pagingCases = []testCase{
 	{"ListOfASessionAndOfTags", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "lab")
 		tagged := func(i int, session string, tags ...string) int64 {
-			return created(t, s, &robotmem.LearnRequest{Insight: fmt.Sprint("fact number ", i), SessionID: session, Tags: tags})
+			return created(t, s,
+				&robotmem.LearnRequest{Insight: fmt.Sprint("fact number ", i), SessionID: session, Tags: tags})
 		}
 
 		a, b, c := tagged(1, session, "wet"), tagged(2, session, "wet", "cold"), tagged(3, "", "wet", "cold")

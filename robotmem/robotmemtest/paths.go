@@ -33,35 +33,61 @@ func pathsOf(t *testing.T, s robotmem.Service, r *admin.PathsRequest) map[string
 var pathCases = []testCase{
 	{"EveryPathOfActiveMemories", func(t *testing.T, s robotmem.Service) {
 		equal(t, "of nothing", pathsOf(t, s, &admin.PathsRequest{}), map[string]admin.ContextPath{})
-		learn(t, s, "the first grip", object{"params": object{"force": 12.5, "speed": "0.2 m/s"}, "task": object{"success": true}, "at": []any{1, 2}})
-		learn(t, s, "the second grip", object{"params": object{"force": -3, "speed": "50 cm/s"}, "task": object{"success": false, "note": nil}, "empty": object{}})
-		learn(t, s, "the third grip", object{"params": object{"force": "unknown", "torque": object{"value": 2, "unit": "N m"}}})
+		learn(t, s, "the first grip",
+			object{
+				"params": object{"force": 12.5, "speed": "0.2 m/s"}, "task": object{"success": true}, "at": []any{1, 2},
+			})
+		learn(t, s, "the second grip",
+			object{
+				"params": object{"force": -3, "speed": "50 cm/s"}, "task": object{"success": false, "note": nil},
+				"empty": object{},
+			})
+		learn(t, s, "the third grip",
+			object{"params": object{"force": "unknown", "torque": object{"value": 2, "unit": "N m"}}})
 		gone := learn(t, s, "a grip that never was", object{"params": object{"force": 99}, "mistake": 1})
 		do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: gone, Reason: "measured with another hand"})
-		created(t, s, &robotmem.LearnRequest{Insight: "elsewhere", Collection: "other", Context: object{"elsewhere": "yes", "params": object{"force": 5}}})
+		created(t, s,
+			&robotmem.LearnRequest{
+				Insight: "elsewhere", Collection: "other",
+				Context: object{"elsewhere": "yes", "params": object{"force": 5}},
+			})
 		want := map[string]admin.ContextPath{
-			"at":                  {Path: "at", Memories: 1, Kinds: []string{"list"}},
-			"empty":               {Path: "empty", Memories: 1, Kinds: []string{"object"}},
-			"params.force":        {Path: "params.force", Memories: 3, Kinds: []string{"number", "text"}, Min: new(-3.0), Max: new(12.5)},
-			"params.speed":        {Path: "params.speed", Memories: 2, Kinds: []string{"text"}, Min: new(0.2), Max: new(0.5), Unit: "m/s"},
-			"params.torque":       {Path: "params.torque", Memories: 1, Kinds: []string{"number"}, Min: new(2.0), Max: new(2.0), Unit: "N·m"},
-			"params.torque.unit":  {Path: "params.torque.unit", Memories: 1, Kinds: []string{"text"}},
-			"params.torque.value": {Path: "params.torque.value", Memories: 1, Kinds: []string{"number"}, Min: new(2.0), Max: new(2.0), Unit: "N·m"},
-			"task.note":           {Path: "task.note", Memories: 1, Kinds: []string{"null"}},
-			"task.success":        {Path: "task.success", Memories: 2, Kinds: []string{"bool"}},
+			"at":    {Path: "at", Memories: 1, Kinds: []string{"list"}},
+			"empty": {Path: "empty", Memories: 1, Kinds: []string{"object"}},
+			"params.force": {
+				Path: "params.force", Memories: 3, Kinds: []string{"number", "text"}, Min: new(-3.0), Max: new(12.5),
+			},
+			"params.speed": {
+				Path: "params.speed", Memories: 2, Kinds: []string{"text"}, Min: new(0.2), Max: new(0.5), Unit: "m/s",
+			},
+			"params.torque": {
+				Path: "params.torque", Memories: 1, Kinds: []string{"number"}, Min: new(2.0), Max: new(2.0),
+				Unit: "N·m",
+			},
+			"params.torque.unit": {Path: "params.torque.unit", Memories: 1, Kinds: []string{"text"}},
+			"params.torque.value": {
+				Path: "params.torque.value", Memories: 1, Kinds: []string{"number"}, Min: new(2.0), Max: new(2.0),
+				Unit: "N·m",
+			},
+			"task.note":    {Path: "task.note", Memories: 1, Kinds: []string{"null"}},
+			"task.success": {Path: "task.success", Memories: 2, Kinds: []string{"bool"}},
 		}
 		equal(t, "of one collection", pathsOf(t, s, &admin.PathsRequest{Collection: "default"}), want)
 		all := pathsOf(t, s, &admin.PathsRequest{})
 		equal(t, "in all collections", len(all), len(want)+1)
 		equal(t, "of all collections", all["params.force"].Memories, int64(4))
-		equal(t, "of no collection", pathsOf(t, s, &admin.PathsRequest{Collection: "none"}), map[string]admin.ContextPath{})
+		equal(t, "of no collection", pathsOf(t, s, &admin.PathsRequest{Collection: "none"}),
+			map[string]admin.ContextPath{})
 	}},
 	{"FollowsEveryChange", func(t *testing.T, s robotmem.Service) {
 		memories := func(path string) int64 { return pathsOf(t, s, &admin.PathsRequest{})[path].Memories }
 		first := learn(t, s, "the first grip", object{"a": 1})
 		second := learn(t, s, "the second grip", object{"a": 2})
 		equal(t, "learnt", memories("a"), int64(2))
-		do(t, s.Update, &robotmem.UpdateRequest{MemoryID: first, NewContent: "the first grip, corrected", Context: object{"b": "x"}})
+		do(t, s.Update,
+			&robotmem.UpdateRequest{
+				MemoryID: first, NewContent: "the first grip, corrected", Context: object{"b": "x"},
+			})
 		equal(t, "a after an update", memories("a"), int64(1))
 		equal(t, "b after an update", memories("b"), int64(1))
 		do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: second, Reason: "wrong"})
@@ -86,7 +112,8 @@ var pathCases = []testCase{
 	}},
 	{"ValuesOfOnePath", func(t *testing.T, s robotmem.Service) {
 		for i, v := range []any{"cup", "bolt", "cup", 7, 7.5, true, nil, []any{1}, "cup", 7.0} {
-			learn(t, s, "seen in trial "+string(rune('a'+i)), object{"seen": v, "trial": i, "weight": object{"value": 500, "unit": "g"}})
+			learn(t, s, "seen in trial "+string(rune('a'+i)),
+				object{"seen": v, "trial": i, "weight": object{"value": 500, "unit": "g"}})
 		}
 
 		values := func(path string) []admin.PathValue {
@@ -115,7 +142,10 @@ var pathCases = []testCase{
 	{"AtMostFiftyValues", func(t *testing.T, s robotmem.Service) {
 		var r robotmem.LearnBatchRequest
 		for i := range 60 {
-			r.Items = append(r.Items, robotmem.LearnRequest{Insight: "trial", Context: object{"n": i, "long": string(make([]rune, 1024+i%2, 2000))}})
+			r.Items = append(r.Items,
+				robotmem.LearnRequest{
+					Insight: "trial", Context: object{"n": i, "long": string(make([]rune, 1024+i%2, 2000))},
+				})
 		}
 		do(t, s.LearnBatch, &r)
 		equal(t, "values", len(pathsOf(t, s, &admin.PathsRequest{Path: "n"})["n"].Values), 50)
@@ -148,15 +178,25 @@ func pointIDs(points []admin.PlacePoint) []int64 {
 var mapCases = []testCase{
 	{"FieldsThatHoldCoordinates", func(t *testing.T, s robotmem.Service) {
 		res := do(t, s.Places, &robotmem.PlacesRequest{})
-		equal(t, "of nothing", res, &admin.PlacesResponse{Fields: []admin.PlaceField{}, Points: []admin.PlacePoint{}, Cells: []admin.PlaceCell{}})
+		equal(t, "of nothing", res,
+			&admin.PlacesResponse{
+				Fields: []admin.PlaceField{}, Points: []admin.PlacePoint{}, Cells: []admin.PlaceCell{},
+			})
 		mapped(t, s, "at the sink", true, 1, 2, 0.5)
 		mapped(t, s, "at the door", true, -1, 4, 0)
 		mapped(t, s, "on the plan", true, 7, 8)
 		learn(t, s, "in the yard", object{"goal": []any{3, 4}, "frame_id": "odom", "map_id": "yard"})
-		do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: mapped(t, s, "far away", true, 99, 99, 99), Reason: "it was not"})
+		do(t, s.Forget,
+			&robotmem.ForgetRequest{MemoryID: mapped(t, s, "far away", true, 99, 99, 99), Reason: "it was not"})
 		equal(t, "fields", do(t, s.Places, &robotmem.PlacesRequest{}).Fields, []admin.PlaceField{
-			{Field: position, FrameID: "map", Dims: 3, Memories: 2, Min: []float64{-1, 2, 0}, Max: []float64{1, 4, 0.5}},
-			{Field: "goal", FrameID: "odom", MapID: "yard", Dims: 2, Memories: 1, Min: []float64{3, 4}, Max: []float64{3, 4}},
+			{
+				Field: position, FrameID: "map", Dims: 3, Memories: 2, Min: []float64{-1, 2, 0},
+				Max: []float64{1, 4, 0.5},
+			},
+			{
+				Field: "goal", FrameID: "odom", MapID: "yard", Dims: 2, Memories: 1, Min: []float64{3, 4},
+				Max: []float64{3, 4},
+			},
 			{Field: position, FrameID: "map", Dims: 2, Memories: 1, Min: []float64{7, 8}, Max: []float64{7, 8}},
 		})
 	}},
@@ -188,28 +228,42 @@ var mapCases = []testCase{
 		in := func(frame, m string) object {
 			return object{"spatial": object{"position": []any{1, 1}, "frame_id": frame, "map_id": m}, "i": 1}
 		}
-		a := created(t, s, &robotmem.LearnRequest{Insight: "seen in the hall", Context: in("map", "hall"), ObservedAt: at(0)})
-		b := created(t, s, &robotmem.LearnRequest{Insight: "you must never enter the lab", Context: in("map", "lab"), ObservedAt: at(time.Hour), SessionID: session})
-		c := created(t, s, &robotmem.LearnRequest{Insight: "elsewhere", Collection: "other", Context: in("odom", "lab"), ObservedAt: at(2 * time.Hour)})
+		a := created(t, s,
+			&robotmem.LearnRequest{Insight: "seen in the hall", Context: in("map", "hall"), ObservedAt: at(0)})
+		b := created(t, s,
+			&robotmem.LearnRequest{
+				Insight: "you must never enter the lab", Context: in("map", "lab"), ObservedAt: at(time.Hour),
+				SessionID: session,
+			})
+		c := created(t, s,
+			&robotmem.LearnRequest{
+				Insight: "elsewhere", Collection: "other", Context: in("odom", "lab"), ObservedAt: at(2 * time.Hour),
+			})
 
-		p := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "a look at it", Context: object{"spatial": object{"position": []any{2, 2}}}, ObservedAt: at(3 * time.Hour)}).MemoryID
+		p := do(t, s.SavePerception,
+			&robotmem.SavePerceptionRequest{
+				Description: "a look at it", Context: object{"spatial": object{"position": []any{2, 2}}},
+				ObservedAt: at(3 * time.Hour),
+			}).MemoryID
 		for name, tt := range map[string]struct {
 			r    robotmem.PlacesRequest
 			want []int64
 		}{
-			"all":            {robotmem.PlacesRequest{}, []int64{a, b, c, p}},
-			"collection":     {robotmem.PlacesRequest{Collection: "other"}, []int64{c}},
-			"session":        {robotmem.PlacesRequest{SessionID: session}, []int64{b}},
-			"type":           {robotmem.PlacesRequest{Type: "perception"}, []int64{p}},
-			"category":       {robotmem.PlacesRequest{Category: "constraint"}, []int64{b}},
-			"after":          {robotmem.PlacesRequest{After: at(2 * time.Hour)}, []int64{c, p}},
-			"before":         {robotmem.PlacesRequest{Before: at(time.Hour)}, []int64{a}},
-			"context_filter": {robotmem.PlacesRequest{ContextFilter: robotmem.Object{"i": object{"$exists": false}}}, []int64{p}},
-			"frame":          {robotmem.PlacesRequest{FrameID: "map"}, []int64{a, b}},
-			"map":            {robotmem.PlacesRequest{MapID: "lab"}, []int64{b, c}},
-			"box":            {robotmem.PlacesRequest{Min: []float64{0, 0}, Max: []float64{1, 1}}, []int64{a, b, c}},
-			"open box":       {robotmem.PlacesRequest{Min: []float64{1.5, 0}}, []int64{p}},
-			"no such field":  {robotmem.PlacesRequest{Field: "goal"}, []int64{}},
+			"all":        {robotmem.PlacesRequest{}, []int64{a, b, c, p}},
+			"collection": {robotmem.PlacesRequest{Collection: "other"}, []int64{c}},
+			"session":    {robotmem.PlacesRequest{SessionID: session}, []int64{b}},
+			"type":       {robotmem.PlacesRequest{Type: "perception"}, []int64{p}},
+			"category":   {robotmem.PlacesRequest{Category: "constraint"}, []int64{b}},
+			"after":      {robotmem.PlacesRequest{After: at(2 * time.Hour)}, []int64{c, p}},
+			"before":     {robotmem.PlacesRequest{Before: at(time.Hour)}, []int64{a}},
+			"context_filter": {
+				robotmem.PlacesRequest{ContextFilter: robotmem.Object{"i": object{"$exists": false}}}, []int64{p},
+			},
+			"frame":         {robotmem.PlacesRequest{FrameID: "map"}, []int64{a, b}},
+			"map":           {robotmem.PlacesRequest{MapID: "lab"}, []int64{b, c}},
+			"box":           {robotmem.PlacesRequest{Min: []float64{0, 0}, Max: []float64{1, 1}}, []int64{a, b, c}},
+			"open box":      {robotmem.PlacesRequest{Min: []float64{1.5, 0}}, []int64{p}},
+			"no such field": {robotmem.PlacesRequest{Field: "goal"}, []int64{}},
 		} {
 			if tt.r.Field == "" {
 				tt.r.Field = position
@@ -223,7 +277,9 @@ var mapCases = []testCase{
 		var r robotmem.LearnBatchRequest
 		for i := range 100 {
 			r.Items = append(r.Items, robotmem.LearnRequest{Insight: "seen here",
-				Context: object{"spatial": object{"position": []any{i % 10, i / 10}}, "task": object{"success": i%4 == 0}}})
+				Context: object{
+					"spatial": object{"position": []any{i % 10, i / 10}}, "task": object{"success": i%4 == 0},
+				}})
 		}
 
 		var ids []int64
@@ -231,7 +287,8 @@ var mapCases = []testCase{
 			ids = append(ids, res.MemoryID)
 		}
 
-		res := do(t, s.Places, &robotmem.PlacesRequest{Field: position, Limit: 20, Grid: 2, Min: []float64{0, 0}, Max: []float64{9, 9}})
+		res := do(t, s.Places,
+			&robotmem.PlacesRequest{Field: position, Limit: 20, Grid: 2, Min: []float64{0, 0}, Max: []float64{9, 9}})
 
 		var want []int64
 		for i := 0; i < 100; i += 5 {
@@ -280,7 +337,8 @@ var mapCases = []testCase{
 		if len(res.Cells) != 1 || res.Cells[0].Memories != 2 {
 			t.Errorf("one cell for all: got %+v", res.Cells)
 		}
-		if res = do(t, s.Places, &robotmem.PlacesRequest{Field: position, Grid: 4}); len(res.Cells) != 2 || res.Cells[1].X <= 0 {
+		if res = do(t, s.Places, &robotmem.PlacesRequest{Field: position, Grid: 4}); len(res.Cells) != 2 ||
+			res.Cells[1].X <= 0 {
 			t.Errorf("four cells: got %+v, want the first and the last", res.Cells)
 		}
 	}},
@@ -299,6 +357,7 @@ var mapCases = []testCase{
 		}
 		refused(t, s.Places, &robotmem.PlacesRequest{Limit: -1}, robotmem.Invalid, "limit", "20000")
 		refused(t, s.Places, &robotmem.PlacesRequest{Grid: -1}, robotmem.Invalid, "grid", "256")
-		refused(t, s.Places, &robotmem.PlacesRequest{SessionID: "01980c2e-0000-7000-8000-000000000000"}, robotmem.NotFound, "session_id")
+		refused(t, s.Places, &robotmem.PlacesRequest{SessionID: "01980c2e-0000-7000-8000-000000000000"},
+			robotmem.NotFound, "session_id")
 	}},
 }

@@ -38,13 +38,16 @@ var perceptionCases = []testCase{
 			"one NUL":           {0},
 			"a trace on a grid": []byte(strings.Repeat("0.1,0.2,0.3\n", 5000)),
 		} {
-			res := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "payload: " + name, DataBase64: data})
+			res := do(t, s.SavePerception,
+				&robotmem.SavePerceptionRequest{Description: "payload: " + name, DataBase64: data})
 			kind := map[bool]string{true: "proprioceptive", false: "visual"}[name == "a trace on a grid"]
-			if res.Bytes != int64(len(data)) || res.SHA256 != sum(data) || res.MemoryID < 1 || len(res.UID) != 36 || res.PerceptionType != kind || res.Summary == "" || res.HasEmbedding {
+			if res.Bytes != int64(len(data)) || res.SHA256 != sum(data) || res.MemoryID < 1 || len(res.UID) != 36 ||
+				res.PerceptionType != kind || res.Summary == "" || res.HasEmbedding {
 				t.Errorf("%s: got %+v", name, res)
 			}
 			if got, ok := try(t, s.Data, &robotmem.MemoryRequest{MemoryID: res.MemoryID}); ok {
-				if !bytes.Equal(got.DataBase64, data) || got.SHA256 != sum(data) || got.Bytes != int64(len(data)) || got.MediaType != res.MediaType {
+				if !bytes.Equal(got.DataBase64, data) || got.SHA256 != sum(data) || got.Bytes != int64(len(data)) ||
+					got.MediaType != res.MediaType {
 					t.Errorf("%s: %d bytes came back as %d of %s", name, len(data), len(got.DataBase64), got.MediaType)
 				}
 			}
@@ -52,7 +55,8 @@ var perceptionCases = []testCase{
 	}},
 	{"TextIsKeptAsUTF8", func(t *testing.T, s robotmem.Service) {
 		const text = "t,fx\n0,\"é 日本\"\r\n\x00\t🦾"
-		res := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "force trace", PerceptionType: "tactile", Data: text})
+		res := do(t, s.SavePerception,
+			&robotmem.SavePerceptionRequest{Description: "force trace", PerceptionType: "tactile", Data: text})
 		if res.SHA256 != sum([]byte(text)) || res.Bytes != int64(len(text)) || res.PerceptionType != "tactile" {
 			t.Errorf("got %+v", res)
 		}
@@ -65,10 +69,15 @@ var perceptionCases = []testCase{
 			r    robotmem.SavePerceptionRequest
 			want string
 		}{
-			"png":   {robotmem.SavePerceptionRequest{DataBase64: png}, "image/png"},
-			"jpeg":  {robotmem.SavePerceptionRequest{DataBase64: []byte("\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01")}, "image/jpeg"},
-			"text":  {robotmem.SavePerceptionRequest{Data: "the door is open"}, "text/plain"},
-			"bytes": {robotmem.SavePerceptionRequest{DataBase64: []byte{0, 1, 2, 250, 251}}, "application/octet-stream"},
+			"png": {robotmem.SavePerceptionRequest{DataBase64: png}, "image/png"},
+			"jpeg": {
+				robotmem.SavePerceptionRequest{DataBase64: []byte("\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01")},
+				"image/jpeg",
+			},
+			"text": {robotmem.SavePerceptionRequest{Data: "the door is open"}, "text/plain"},
+			"bytes": {
+				robotmem.SavePerceptionRequest{DataBase64: []byte{0, 1, 2, 250, 251}}, "application/octet-stream",
+			},
 			"given": {robotmem.SavePerceptionRequest{DataBase64: png, MediaType: "image/x-depth"}, "image/x-depth"},
 		} {
 			r := tt.r
@@ -79,7 +88,8 @@ var perceptionCases = []testCase{
 		}
 	}},
 	{"WordsAloneAreEnough", func(t *testing.T, s robotmem.Service) {
-		res := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "a glass on the shelf", PerceptionType: "spatial"})
+		res := do(t, s.SavePerception,
+			&robotmem.SavePerceptionRequest{Description: "a glass on the shelf", PerceptionType: "spatial"})
 		if res.Bytes != 0 {
 			t.Errorf("got %+v", res)
 		}
@@ -96,14 +106,17 @@ var perceptionCases = []testCase{
 		}
 
 		m := res.Memories[0]
-		if m.MemoryID != saved.MemoryID || m.Type != "perception" || m.Content != "depth image of a wet glass" || m.PerceptionType != "visual" || m.MediaType != "application/x-raw" || m.DataURI == "" || !m.ObservedAt.Equal(day) {
+		if m.MemoryID != saved.MemoryID || m.Type != "perception" || m.Content != "depth image of a wet glass" ||
+			m.PerceptionType != "visual" || m.MediaType != "application/x-raw" || m.DataURI == "" ||
+			!m.ObservedAt.Equal(day) {
 			t.Errorf("got %+v", m)
 		}
 		if data, err := json.Marshal(res); err != nil || bytes.Contains(data, []byte("SECRETBYTES")) {
 			t.Errorf("the payload is in the answer (%v)", err)
 		}
 
-		equal(t, "bytes are not searched", recalled(t, s, &robotmem.RecallRequest{Query: "SECRETBYTES", Collection: "lab"}), []int64{})
+		equal(t, "bytes are not searched",
+			recalled(t, s, &robotmem.RecallRequest{Query: "SECRETBYTES", Collection: "lab"}), []int64{})
 		whole := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: saved.MemoryID})
 		equal(t, "metadata", whole.Metadata, robotmem.Object{"rate_hz": json.Number("100.0")})
 		if whole.Bytes != 11 || whole.SHA256 != sum([]byte("SECRETBYTES")) || whole.Category == "" {
@@ -124,15 +137,37 @@ var perceptionCases = []testCase{
 			kind   robotmem.Kind
 			field  string
 		}{
-			"short description":  {func(r *robotmem.SavePerceptionRequest) { r.Description = "日本語字" }, robotmem.Invalid, "description"},
-			"unknown type":       {func(r *robotmem.SavePerceptionRequest) { r.PerceptionType = "smell" }, robotmem.Invalid, "perception_type"},
-			"path not allowed":   {func(r *robotmem.SavePerceptionRequest) { r.Path = "/etc/hostname" }, robotmem.Forbidden, "path"},
-			"path that climbs":   {func(r *robotmem.SavePerceptionRequest) { r.Path = "../../etc/hostname" }, robotmem.Forbidden, "path"},
-			"bad collection":     {func(r *robotmem.SavePerceptionRequest) { r.Collection = "*" }, robotmem.Invalid, "collection"},
-			"long description":   {func(r *robotmem.SavePerceptionRequest) { r.Description = strings.Repeat("x", 16385) }, robotmem.TooLarge, "description"},
-			"observed long ago":  {func(r *robotmem.SavePerceptionRequest) { r.ObservedAt = new(day.AddDate(-1000, 0, 0)) }, robotmem.Invalid, "observed_at"},
-			"text that is not":   {func(r *robotmem.SavePerceptionRequest) { r.Data = "a\xff" }, robotmem.Invalid, "data"},
-			"media type of none": {func(r *robotmem.SavePerceptionRequest) { r.MediaType = strings.Repeat("x", 129) }, robotmem.Invalid, "media_type"},
+			"short description": {
+				func(r *robotmem.SavePerceptionRequest) { r.Description = "日本語字" }, robotmem.Invalid, "description",
+			},
+			"unknown type": {
+				func(r *robotmem.SavePerceptionRequest) { r.PerceptionType = "smell" }, robotmem.Invalid,
+				"perception_type",
+			},
+			"path not allowed": {
+				func(r *robotmem.SavePerceptionRequest) { r.Path = "/etc/hostname" }, robotmem.Forbidden, "path",
+			},
+			"path that climbs": {
+				func(r *robotmem.SavePerceptionRequest) { r.Path = "../../etc/hostname" }, robotmem.Forbidden, "path",
+			},
+			"bad collection": {
+				func(r *robotmem.SavePerceptionRequest) { r.Collection = "*" }, robotmem.Invalid, "collection",
+			},
+			"long description": {
+				func(r *robotmem.SavePerceptionRequest) { r.Description = strings.Repeat("x", 16385) },
+				robotmem.TooLarge, "description",
+			},
+			"observed long ago": {
+				func(r *robotmem.SavePerceptionRequest) { r.ObservedAt = new(day.AddDate(-1000, 0, 0)) },
+				robotmem.Invalid, "observed_at",
+			},
+			"text that is not": {
+				func(r *robotmem.SavePerceptionRequest) { r.Data = "a\xff" }, robotmem.Invalid, "data",
+			},
+			"media type of none": {
+				func(r *robotmem.SavePerceptionRequest) { r.MediaType = strings.Repeat("x", 129) }, robotmem.Invalid,
+				"media_type",
+			},
 		} {
 			r := valid
 			tt.change(&r)
@@ -145,7 +180,8 @@ var perceptionCases = []testCase{
 			{DataBase64: []byte("x"), Path: "/tmp/x"},
 		} {
 			r.Description = "more than one payload"
-			if _, err := s.SavePerception(t.Context(), &r); robotmem.KindOf(err) != robotmem.Invalid || !strings.Contains(err.Error(), "at most one") {
+			if _, err := s.SavePerception(t.Context(), &r); robotmem.KindOf(err) != robotmem.Invalid ||
+				!strings.Contains(err.Error(), "at most one") {
 				t.Errorf("got %v, want it invalid", err)
 			}
 		}
@@ -156,7 +192,9 @@ var perceptionCases = []testCase{
 		if testing.Short() {
 			t.Skip("moves 44 MB of JSON")
 		}
-		refused(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "too much at once", DataBase64: make([]byte, 32<<20+1)}, robotmem.TooLarge, "data_base64")
+		refused(t, s.SavePerception,
+			&robotmem.SavePerceptionRequest{Description: "too much at once", DataBase64: make([]byte, 32<<20+1)},
+			robotmem.TooLarge, "data_base64")
 	}},
 	{"LikeAnother", func(t *testing.T, s robotmem.Service) {
 		wave := func(k int) string {
@@ -167,7 +205,10 @@ var perceptionCases = []testCase{
 			return b.String()
 		}
 		save := func(description, data string) int64 {
-			return do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: description, PerceptionType: "tactile", Data: data, MediaType: "text/csv"}).MemoryID
+			return do(t, s.SavePerception,
+				&robotmem.SavePerceptionRequest{
+					Description: description, PerceptionType: "tactile", Data: data, MediaType: "text/csv",
+				}).MemoryID
 		}
 		first, twin := save("trace of a grip", wave(3)), save("trace of another grip", wave(3))
 		save("trace of a fall", wave(31))
@@ -184,7 +225,8 @@ var perceptionCases = []testCase{
 		}
 
 		refused(t, s.Recall, &robotmem.RecallRequest{Like: &robotmem.Like{}}, robotmem.Invalid, "like", "exactly one")
-		refused(t, s.Recall, &robotmem.RecallRequest{Like: &robotmem.Like{MemoryID: 1, DataBase64: []byte("x")}}, robotmem.Invalid, "like")
+		refused(t, s.Recall, &robotmem.RecallRequest{Like: &robotmem.Like{MemoryID: 1, DataBase64: []byte("x")}},
+			robotmem.Invalid, "like")
 	}}, {"LikeData", func(t *testing.T, s robotmem.Service) {
 		var near, far strings.Builder
 		for i := range 200 {
@@ -205,12 +247,17 @@ var perceptionCases = []testCase{
 			equal(t, name, recalled(t, s, &robotmem.RecallRequest{Like: &like}), []int64{same, other})
 		}
 
-		refused(t, s.Recall, &robotmem.RecallRequest{Like: &robotmem.Like{Data: "no numbers at all"}}, robotmem.Invalid, "like.data", "compared")
-		refused(t, s.Recall, &robotmem.RecallRequest{Like: &robotmem.Like{Data: near.String(), MediaType: "nonsense"}}, robotmem.Invalid, "like.media_type")
-		refused(t, s.Recall, &robotmem.RecallRequest{Like: &robotmem.Like{MemoryID: 999}}, robotmem.NotFound, "like.memory_id")
+		refused(t, s.Recall, &robotmem.RecallRequest{Like: &robotmem.Like{Data: "no numbers at all"}}, robotmem.Invalid,
+			"like.data", "compared")
+		refused(t, s.Recall, &robotmem.RecallRequest{Like: &robotmem.Like{Data: near.String(), MediaType: "nonsense"}},
+			robotmem.Invalid, "like.media_type")
+		refused(t, s.Recall, &robotmem.RecallRequest{Like: &robotmem.Like{MemoryID: 999}}, robotmem.NotFound,
+			"like.memory_id")
 	}},
 	{"OriginIsStoredOnce", func(t *testing.T, s robotmem.Service) {
-		r := robotmem.SavePerceptionRequest{Description: "frame 7 of a bag", Data: "0.1,0.2", Origin: "bag/camera/7", Collection: "lab"}
+		r := robotmem.SavePerceptionRequest{
+			Description: "frame 7 of a bag", Data: "0.1,0.2", Origin: "bag/camera/7", Collection: "lab",
+		}
 		first := do(t, s.SavePerception, &r)
 		equal(t, "status", first.Status, "created")
 		changed := r
@@ -238,11 +285,13 @@ var perceptionCases = []testCase{
 		refused(t, s.SavePerception, &long, robotmem.Invalid, "origin")
 	}},
 	{"AnEmptyPayloadIsAPayload", func(t *testing.T, s robotmem.Service) {
-		res := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "a camera that gave nothing", DataBase64: []byte{}})
+		res := do(t, s.SavePerception,
+			&robotmem.SavePerceptionRequest{Description: "a camera that gave nothing", DataBase64: []byte{}})
 		if res.SHA256 != sum(nil) || res.Bytes != 0 || res.MediaType == "" {
 			t.Errorf("got %+v", res)
 		}
-		if d, ok := try(t, s.Data, &robotmem.MemoryRequest{MemoryID: res.MemoryID}); ok && (len(d.DataBase64) != 0 || d.SHA256 != res.SHA256) {
+		if d, ok := try(t, s.Data, &robotmem.MemoryRequest{MemoryID: res.MemoryID}); ok &&
+			(len(d.DataBase64) != 0 || d.SHA256 != res.SHA256) {
 			t.Errorf("got %+v", d)
 		}
 	}},

@@ -34,16 +34,29 @@ var placeCases = []testCase{
 			r    robotmem.RecallRequest
 			want []int64
 		}{
-			"by place alone":         {robotmem.RecallRequest{SpatialSort: near(0, 0, 0)}, []int64{a, b, b2, c, far}},
-			"whatever the words":     {robotmem.RecallRequest{SpatialSort: near(0, 0, 0), Query: "quartz"}, []int64{a, b, b2, c, far}},
-			"words do not reorder":   {robotmem.RecallRequest{SpatialSort: near(0, 0, 0), Query: "hall"}, []int64{a, b, b2, c, far}},
-			"the n nearest":          {robotmem.RecallRequest{SpatialSort: near(9, 0, 0), N: 2}, []int64{far, b}},
-			"a tie at the cut":       {robotmem.RecallRequest{SpatialSort: near(0, 0, 0), N: 2}, []int64{a, b}},
-			"two dimensions":         {robotmem.RecallRequest{SpatialSort: near(0, 0)}, []int64{a, b2, flat, b, c}},
-			"the edge is within":     {robotmem.RecallRequest{SpatialSort: within(1, 0, 0, 0)}, []int64{a, b, b2}},
-			"zero is a distance":     {robotmem.RecallRequest{SpatialSort: within(0, 0, 0, 0)}, []int64{a}},
-			"no field of that name":  {robotmem.RecallRequest{SpatialSort: &robotmem.SpatialSort{Field: "spatial.pose", Target: []float64{0, 0, 0}}}, []int64{}},
-			"other filters still do": {robotmem.RecallRequest{SpatialSort: near(0, 0, 0), ContextFilter: robotmem.Object{"spatial.position": object{"$exists": false}}}, []int64{}},
+			"by place alone": {robotmem.RecallRequest{SpatialSort: near(0, 0, 0)}, []int64{a, b, b2, c, far}},
+			"whatever the words": {
+				robotmem.RecallRequest{SpatialSort: near(0, 0, 0), Query: "quartz"}, []int64{a, b, b2, c, far},
+			},
+			"words do not reorder": {
+				robotmem.RecallRequest{SpatialSort: near(0, 0, 0), Query: "hall"}, []int64{a, b, b2, c, far},
+			},
+			"the n nearest":      {robotmem.RecallRequest{SpatialSort: near(9, 0, 0), N: 2}, []int64{far, b}},
+			"a tie at the cut":   {robotmem.RecallRequest{SpatialSort: near(0, 0, 0), N: 2}, []int64{a, b}},
+			"two dimensions":     {robotmem.RecallRequest{SpatialSort: near(0, 0)}, []int64{a, b2, flat, b, c}},
+			"the edge is within": {robotmem.RecallRequest{SpatialSort: within(1, 0, 0, 0)}, []int64{a, b, b2}},
+			"zero is a distance": {robotmem.RecallRequest{SpatialSort: within(0, 0, 0, 0)}, []int64{a}},
+			"no field of that name": {
+				robotmem.RecallRequest{SpatialSort: &robotmem.SpatialSort{Field: "spatial.pose", Target: []float64{0, 0, 0}}},
+				[]int64{},
+			},
+			"other filters still do": {
+				robotmem.RecallRequest{
+					SpatialSort:   near(0, 0, 0),
+					ContextFilter: robotmem.Object{"spatial.position": object{"$exists": false}},
+				},
+				[]int64{},
+			},
 		} {
 			equal(t, name, recalled(t, s, &tt.r), tt.want)
 		}
@@ -72,7 +85,11 @@ var placeCases = []testCase{
 			x, y, z := rng.Float64()*4, rng.Float64()*4, rng.Float64()*4
 			ctx := placed(x, y, z)
 			ctx["even"] = i%2 == 0
-			points = append(points, point{learn(t, s, fmt.Sprintf("point number %d", i), ctx), math.Sqrt((x-2)*(x-2) + (y-2)*(y-2) + (z-2)*(z-2)), i%2 == 0})
+			points = append(points,
+				point{
+					learn(t, s, fmt.Sprintf("point number %d", i), ctx),
+					math.Sqrt((x-2)*(x-2) + (y-2)*(y-2) + (z-2)*(z-2)), i%2 == 0,
+				})
 		}
 
 		slices.SortFunc(points, func(a, b point) int { return cmp.Compare(a.d, b.d) })
@@ -84,7 +101,12 @@ var placeCases = []testCase{
 			}
 		}
 
-		equal(t, "ten nearest", recalled(t, s, &robotmem.RecallRequest{SpatialSort: near(2, 2, 2), ContextFilter: robotmem.Object{"even": true}, N: 10}), want)
+		equal(t, "ten nearest",
+			recalled(t, s,
+				&robotmem.RecallRequest{
+					SpatialSort: near(2, 2, 2), ContextFilter: robotmem.Object{"even": true}, N: 10,
+				}),
+			want)
 	}},
 	{"FusedIsOneMoreList", func(t *testing.T, s robotmem.Service) {
 		words := learn(t, s, "wet glass on a shelf", placed(50, 0, 0))
@@ -131,14 +153,21 @@ var placeCases = []testCase{
 	}},
 	{"InTheSpellingsOfRobots", func(t *testing.T, s robotmem.Service) {
 		var want []int64
-		for _, at := range []any{[]any{1, 2, 0}, "1, 2, 0", object{"x": 1, "y": 2, "z": 0}, object{"pose": object{"position": object{"x": 1, "y": 2, "z": 0}, "orientation": []any{0, 0, 0, 1}}}} {
+		for _, at := range []any{
+			[]any{1, 2, 0}, "1, 2, 0", object{"x": 1, "y": 2, "z": 0},
+			object{"pose": object{"position": object{"x": 1, "y": 2, "z": 0}, "orientation": []any{0, 0, 0, 1}}},
+		} {
 			want = append(want, learn(t, s, fmt.Sprintf("seen at %v", at), object{"at": at}))
 		}
-		res := recall(t, s, &robotmem.RecallRequest{SpatialSort: &robotmem.SpatialSort{Field: "at", Target: []float64{1, 2}, MaxDistance: new(0.0)}})
+		res := recall(t, s,
+			&robotmem.RecallRequest{SpatialSort: &robotmem.SpatialSort{Field: "at", Target: []float64{1, 2}, MaxDistance: new(0.0)}})
 		equal(t, "in the plane", ids(res.Memories), want)
-		equal(t, "interpreted", res.Interpreted, []string{"spatial_sort: the target has 2 numbers, so x and y of the 3-D coordinates at at are compared"})
-		depot := learn(t, s, "the depot", object{"gps": object{"lat": 48.137154, "lon": 11.576124}, "joints": []any{0, 0, 0, 0, 0, 0}})
-		res = recall(t, s, &robotmem.RecallRequest{SpatialSort: &robotmem.SpatialSort{Field: "gps", Target: []float64{49.137154, 11.576124}}})
+		equal(t, "interpreted", res.Interpreted,
+			[]string{"spatial_sort: the target has 2 numbers, so x and y of the 3-D coordinates at at are compared"})
+		depot := learn(t, s, "the depot",
+			object{"gps": object{"lat": 48.137154, "lon": 11.576124}, "joints": []any{0, 0, 0, 0, 0, 0}})
+		res = recall(t, s,
+			&robotmem.RecallRequest{SpatialSort: &robotmem.SpatialSort{Field: "gps", Target: []float64{49.137154, 11.576124}}})
 		if equal(t, "on the globe", ids(res.Memories), []int64{depot}); math.Abs(*res.Memories[0].Distance-111_195) > 1 {
 			t.Errorf("a degree of latitude is %v m", *res.Memories[0].Distance)
 		}

@@ -67,14 +67,16 @@ var progressCases = []testCase{
 			t.Errorf("%d results, the eighth %+v", len(res.Results), res.Results[7])
 		}
 
-		do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "a large view", DataBase64: everyByte(2048)})
+		do(t, s.SavePerception,
+			&robotmem.SavePerceptionRequest{Description: "a large view", DataBase64: everyByte(2048)})
 		if d := watched(t, s.Doctor, &admin.DoctorRequest{Deep: true}); !d.Healthy {
 			t.Errorf("got %+v", d)
 		}
 		if r := watched(t, s.Repair, &admin.RepairRequest{}); !r.Doctor.Healthy || len(r.Repaired) == 0 {
 			t.Errorf("got %+v", r)
 		}
-		if r := watched(t, s.Retain, &admin.RetainRequest{Budgets: []admin.Budget{{MaxBytes: 1}}, Apply: true}); r.Count != 1 || r.DryRun {
+		if r := watched(t, s.Retain, &admin.RetainRequest{Budgets: []admin.Budget{{MaxBytes: 1}}, Apply: true}); r.Count != 1 ||
+			r.DryRun {
 			t.Errorf("got %+v", r)
 		}
 	}},

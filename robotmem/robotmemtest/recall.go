@@ -26,10 +26,13 @@ var recallCases = []testCase{
 		glass := learn(t, s, grip, nil)
 		floor := learn(t, s, "the floor of the corridor is slippery after rain", nil)
 		learn(t, s, "battery lasts four hours when idle", nil)
-		equal(t, "one word of several", recalled(t, s, &robotmem.RecallRequest{Query: "hold wet glass juice"}), []int64{glass})
-		equal(t, "another form of the word", recalled(t, s, &robotmem.RecallRequest{Query: "raining corridors"}), []int64{floor})
+		equal(t, "one word of several", recalled(t, s, &robotmem.RecallRequest{Query: "hold wet glass juice"}),
+			[]int64{glass})
+		equal(t, "another form of the word", recalled(t, s, &robotmem.RecallRequest{Query: "raining corridors"}),
+			[]int64{floor})
 		equal(t, "no word shared", recalled(t, s, &robotmem.RecallRequest{Query: "zebra quartz"}), []int64{})
-		equal(t, "best first", recalled(t, s, &robotmem.RecallRequest{Query: "slippery floor wet"}), []int64{floor, glass})
+		equal(t, "best first", recalled(t, s, &robotmem.RecallRequest{Query: "slippery floor wet"}),
+			[]int64{floor, glass})
 	}},
 	{"ChineseWords", func(t *testing.T, s robotmem.Service) {
 		slip := learn(t, s, "夹爪在湿玻璃上打滑", nil)
@@ -57,13 +60,17 @@ var recallCases = []testCase{
 		box := learn(t, s, "箱子重2千克", nil)
 		learn(t, s, "a gap of 3 mm stays open", nil)
 
-		for query, want := range map[string]int64{"1 m": shelf, "100cm": shelf, "wide 1001 mm": table, "1.5 minutes": pause, "1.5 min": pause, "2000g": box, "2公斤": box} {
+		for query, want := range map[string]int64{
+			"1 m": shelf, "100cm": shelf, "wide 1001 mm": table, "1.5 minutes": pause, "1.5 min": pause, "2000g": box,
+			"2公斤": box,
+		} {
 			if got := recalled(t, s, &robotmem.RecallRequest{Query: query}); len(got) == 0 || got[0] != want {
 				t.Errorf("%q: got %v, want %d first", query, got, want)
 			}
 		}
 		same := recall(t, s, &robotmem.RecallRequest{Query: "shelf 1000 mm"}).Memories[0].Relevance
-		if other := recall(t, s, &robotmem.RecallRequest{Query: "shelf 100 cm"}).Memories[0].Relevance; same == nil || other == nil || *same != *other {
+		if other := recall(t, s, &robotmem.RecallRequest{Query: "shelf 100 cm"}).Memories[0].Relevance; same == nil ||
+			other == nil || *same != *other {
 			t.Errorf("relevance %v in millimetres, %v in centimetres", same, other)
 		}
 	}},
@@ -73,7 +80,9 @@ var recallCases = []testCase{
 		file := learn(t, s, "planner.py retries without a pause", nil)
 		learn(t, s, "joint_4 is steady", nil)
 
-		for query, want := range map[string]int64{"MX-64AT": servo, "mx-64at": servo, "joint_3": joint, "planner.py": file} {
+		for query, want := range map[string]int64{
+			"MX-64AT": servo, "mx-64at": servo, "joint_3": joint, "planner.py": file,
+		} {
 			if got := recalled(t, s, &robotmem.RecallRequest{Query: query}); len(got) == 0 || got[0] != want {
 				t.Errorf("%q: got %v, want %d first", query, got, want)
 			}
@@ -94,7 +103,8 @@ var recallCases = []testCase{
 			last := 1.0
 			for i, m := range res.Memories {
 				if m.Score == nil || *m.Score > last || i == 0 && *m.Score != 1 {
-					t.Fatalf("memory %d of %d: score %v after %v; want 1 first, and falling", i, len(res.Memories), m.Score, last)
+					t.Fatalf("memory %d of %d: score %v after %v; want 1 first, and falling", i, len(res.Memories),
+						m.Score, last)
 				}
 				last = *m.Score
 			}
@@ -136,15 +146,23 @@ var recallCases = []testCase{
 			min  float64
 			want []int64
 		}{{0, []int64{id}}, {sure - 0.01, []int64{id}}, {sure + 0.01, []int64{}}, {1, []int64{}}} {
-			equal(t, fmt.Sprint("min_confidence ", tt.min), recalled(t, s, &robotmem.RecallRequest{Query: grip, MinConfidence: &tt.min}), tt.want)
+			equal(t, fmt.Sprint("min_confidence ", tt.min),
+				recalled(t, s, &robotmem.RecallRequest{Query: grip, MinConfidence: &tt.min}), tt.want)
 		}
-		refused(t, s.Recall, &robotmem.RecallRequest{Query: "x", MinConfidence: new(1.01)}, robotmem.Invalid, "min_confidence", "between 0 and 1")
-		refused(t, s.Recall, &robotmem.RecallRequest{Query: "x", MinConfidence: new(-0.01)}, robotmem.Invalid, "min_confidence")
+		refused(t, s.Recall, &robotmem.RecallRequest{Query: "x", MinConfidence: new(1.01)}, robotmem.Invalid,
+			"min_confidence", "between 0 and 1")
+		refused(t, s.Recall, &robotmem.RecallRequest{Query: "x", MinConfidence: new(-0.01)}, robotmem.Invalid,
+			"min_confidence")
 	}},
 	{"TimeWindow", func(t *testing.T, s robotmem.Service) {
 		var id []int64
 		for i := range 5 {
-			id = append(id, created(t, s, &robotmem.LearnRequest{Insight: "hourly reading", Context: robotmem.Object{"i": i}, ObservedAt: at(time.Duration(i) * time.Hour)}))
+			id = append(id,
+				created(t, s,
+					&robotmem.LearnRequest{
+						Insight: "hourly reading", Context: robotmem.Object{"i": i},
+						ObservedAt: at(time.Duration(i) * time.Hour),
+					}))
 		}
 
 		for name, tt := range map[string]struct {
@@ -168,21 +186,29 @@ var recallCases = []testCase{
 		b := created(t, s, &robotmem.LearnRequest{Insight: grip, Collection: "b"})
 
 		d := created(t, s, &robotmem.LearnRequest{Insight: grip})
-		for name, want := range map[string][]int64{"a": {a}, "b": {b}, "": {d}, "default": {d}, "*": {d, b, a}, "none": {}} {
+		for name, want := range map[string][]int64{
+			"a": {a}, "b": {b}, "": {d}, "default": {d}, "*": {d, b, a}, "none": {},
+		} {
 			equal(t, "collection "+name, recalled(t, s, &robotmem.RecallRequest{Query: grip, Collection: name}), want)
 		}
 		refused(t, s.Recall, &robotmem.RecallRequest{Query: "x", Collection: "a b"}, robotmem.Invalid, "collection")
 		if res, ok := try(t, s.Search, &robotmem.SearchRequest{Q: grip}); ok {
 			equal(t, "search looks everywhere", ids(res.Memories), []int64{d, b, a})
-			equal(t, "search in one", ids(do(t, s.Search, &robotmem.SearchRequest{Q: grip, Collection: "b"}).Memories), []int64{b})
+			equal(t, "search in one", ids(do(t, s.Search, &robotmem.SearchRequest{Q: grip, Collection: "b"}).Memories),
+				[]int64{b})
 			equal(t, "top_k", len(do(t, s.Search, &robotmem.SearchRequest{Q: grip, TopK: 2}).Memories), 2)
 		}
 	}},
 	{"TypeCategoryAndTags", func(t *testing.T, s robotmem.Service) {
-		fact := created(t, s, &robotmem.LearnRequest{Insight: "glass must never be gripped dry", Tags: []string{"one", "two"}})
+		fact := created(t, s,
+			&robotmem.LearnRequest{Insight: "glass must never be gripped dry", Tags: []string{"one", "two"}})
 		plain := created(t, s, &robotmem.LearnRequest{Insight: "glass seen on the table", Tags: []string{"one"}})
-		image := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "glass on a tray", Data: "x"}).MemoryID
-		trace := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "glass under force", PerceptionType: "tactile", Data: "x"}).MemoryID
+		image := do(t, s.SavePerception,
+			&robotmem.SavePerceptionRequest{Description: "glass on a tray", Data: "x"}).MemoryID
+		trace := do(t, s.SavePerception,
+			&robotmem.SavePerceptionRequest{
+				Description: "glass under force", PerceptionType: "tactile", Data: "x",
+			}).MemoryID
 
 		category := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: fact}).Category
 		for name, tt := range map[string]struct {
@@ -204,8 +230,10 @@ var recallCases = []testCase{
 			}
 		}
 
-		refused(t, s.Recall, &robotmem.RecallRequest{Query: "x", Type: "idea"}, robotmem.Invalid, "type", "fact, perception")
-		refused(t, s.Recall, &robotmem.RecallRequest{Query: "x", PerceptionType: "smell"}, robotmem.Invalid, "perception_type")
+		refused(t, s.Recall, &robotmem.RecallRequest{Query: "x", Type: "idea"}, robotmem.Invalid, "type",
+			"fact, perception")
+		refused(t, s.Recall, &robotmem.RecallRequest{Query: "x", PerceptionType: "smell"}, robotmem.Invalid,
+			"perception_type")
 	}},
 	{"HowMany", func(t *testing.T, s robotmem.Service) {
 		for i := range 7 {
@@ -220,7 +248,9 @@ var recallCases = []testCase{
 	{"NothingToGoByIsInvalid", func(t *testing.T, s robotmem.Service) {
 		learn(t, s, grip, nil)
 
-		for _, r := range []*robotmem.RecallRequest{{}, {Query: " \t"}, {N: 5, Explain: true}, {ContextFilter: robotmem.Object{}}} {
+		for _, r := range []*robotmem.RecallRequest{
+			{}, {Query: " \t"}, {N: 5, Explain: true}, {ContextFilter: robotmem.Object{}},
+		} {
 			refused(t, s.Recall, r, robotmem.Invalid, "query")
 		}
 	}},
@@ -228,7 +258,11 @@ var recallCases = []testCase{
 		var want []int64
 
 		for i, hour := range []int{3, 1, 4, 2} {
-			created(t, s, &robotmem.LearnRequest{Insight: "reading", Context: robotmem.Object{"i": i, "kind": "r"}, ObservedAt: at(time.Duration(hour) * time.Hour)})
+			created(t, s,
+				&robotmem.LearnRequest{
+					Insight: "reading", Context: robotmem.Object{"i": i, "kind": "r"},
+					ObservedAt: at(time.Duration(hour) * time.Hour),
+				})
 		}
 		res := recall(t, s, &robotmem.RecallRequest{ContextFilter: robotmem.Object{"kind": "r"}})
 		equal(t, "mode", res.Mode, "structured")
@@ -275,15 +309,22 @@ var recallCases = []testCase{
 		refused(t, s.Recall, &robotmem.RecallRequest{Query: "a\xff"}, robotmem.Invalid, "query")
 	}},
 	{"ACarriedMemoryIsWhole", func(t *testing.T, s robotmem.Service) {
-		ctx := object{"params": object{"f": 1}, "spatial": object{"position": []any{1, 2}}, "robot": object{"id": "a"}, "task": object{"success": true}, "env": "lab", "own": 1}
+		ctx := object{
+			"params": object{"f": 1}, "spatial": object{"position": []any{1, 2}}, "robot": object{"id": "a"},
+			"task": object{"success": true}, "env": "lab", "own": 1,
+		}
 		res := do(t, s.Learn, &robotmem.LearnRequest{Insight: grip, Context: ctx, ObservedAt: at(0)})
 		m := recall(t, s, &robotmem.RecallRequest{Query: grip}).Memories[0]
-		if m.UID != res.UID || m.Type != "fact" || m.Content != grip || m.Summary == "" || m.Category == "" || m.Confidence <= 0 || m.Relevance == nil || m.Collection != "default" || !m.ObservedAt.Equal(day) {
+		if m.UID != res.UID || m.Type != "fact" || m.Content != grip || m.Summary == "" || m.Category == "" ||
+			m.Confidence <= 0 || m.Relevance == nil || m.Collection != "default" || !m.ObservedAt.Equal(day) {
 			t.Errorf("got %+v", m)
 		}
 		equal(t, "context", any(object(m.Context)), asJSON(t, ctx))
 
-		for name, pair := range map[string][2]any{"params": {m.Params, ctx["params"]}, "spatial": {m.Spatial, ctx["spatial"]}, "robot": {m.Robot, ctx["robot"]}, "task": {m.Task, ctx["task"]}, "env": {m.Env, "lab"}} {
+		for name, pair := range map[string][2]any{
+			"params": {m.Params, ctx["params"]}, "spatial": {m.Spatial, ctx["spatial"]},
+			"robot": {m.Robot, ctx["robot"]}, "task": {m.Task, ctx["task"]}, "env": {m.Env, "lab"},
+		} {
 			equal(t, name, pair[0], asJSON(t, pair[1]))
 		}
 		long := learn(t, s, "a summary is short: "+strings.Repeat("日本 ", 400), nil)
@@ -298,7 +339,8 @@ var recallCases = []testCase{
 		refused(t, s.Recall, &robotmem.RecallRequest{Query: "x", DeadlineMS: -1}, robotmem.Invalid, "deadline_ms")
 		refused(t, s.Recall, &robotmem.RecallRequest{Query: "x", SessionID: " first"}, robotmem.Invalid, "session_id")
 		id := learn(t, s, grip, nil)
-		equal(t, "diversity and a deadline", recalled(t, s, &robotmem.RecallRequest{Query: grip, Diversity: 1, DeadlineMS: 60_000}), []int64{id})
+		equal(t, "diversity and a deadline",
+			recalled(t, s, &robotmem.RecallRequest{Query: grip, Diversity: 1, DeadlineMS: 60_000}), []int64{id})
 	}},
 }
 
@@ -308,7 +350,9 @@ func failures(t *testing.T, s robotmem.Service, n int) int {
 
 	items := make([]robotmem.LearnRequest, n)
 	for i := range items {
-		items[i] = robotmem.LearnRequest{Insight: "push the drawer", Context: robotmem.Object{"task": object{"success": false}, "i": i}}
+		items[i] = robotmem.LearnRequest{
+			Insight: "push the drawer", Context: robotmem.Object{"task": object{"success": false}, "i": i},
+		}
 	}
 
 	stored := 0

@@ -22,7 +22,8 @@ var repeatedCases = []testCase{
 
 		m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: first.MemoryID})
 		equal(t, "sightings", m.Sightings, 1)
-		equal(t, "memories", recalled(t, s, &robotmem.RecallRequest{Query: "arm holds kg", N: 9, ContextFilter: nil}), []int64{first.MemoryID, first.MemoryID - 1})
+		equal(t, "memories", recalled(t, s, &robotmem.RecallRequest{Query: "arm holds kg", N: 9, ContextFilter: nil}),
+			[]int64{first.MemoryID, first.MemoryID - 1})
 
 		// Without a name it is another sighting.
 		plain := do(t, s.Learn, &robotmem.LearnRequest{Insight: req.Insight, Tags: req.Tags})
@@ -45,7 +46,8 @@ var repeatedCases = []testCase{
 		other = req
 		other.Tags = []string{"door"}
 		refused(t, s.Learn, &other, robotmem.Conflict, "request_id", "another call")
-		refused(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: req.Insight, RequestID: "7"}, robotmem.Conflict, "request_id", "another call")
+		refused(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: req.Insight, RequestID: "7"},
+			robotmem.Conflict, "request_id", "another call")
 		other.RequestID = strings.Repeat("7", 129)
 		refused(t, s.Learn, &other, robotmem.Invalid, "request_id", "128")
 		equal(t, "memories", len(recalled(t, s, &robotmem.RecallRequest{Query: "door opens", N: 9})), 1)
@@ -66,7 +68,9 @@ var repeatedCases = []testCase{
 	}},
 	{"ItemsOfABatch", func(t *testing.T, s robotmem.Service) {
 		req := &robotmem.LearnBatchRequest{KeepDuplicates: true, Items: []robotmem.LearnRequest{
-			{Insight: "cell 1 is empty", RequestID: "a"}, {Insight: "cell 1 is empty", RequestID: "b"}, {Insight: "cell 1 is full", RequestID: "a"},
+			{Insight: "cell 1 is empty", RequestID: "a"}, {Insight: "cell 1 is empty", RequestID: "b"}, {
+				Insight: "cell 1 is full", RequestID: "a",
+			},
 		}}
 		for range 2 {
 			res := do(t, s.LearnBatch, req).Results

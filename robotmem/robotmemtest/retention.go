@@ -11,9 +11,13 @@ import (
 var retentionCases = []testCase{
 	{"ListsBeforeItTakes", func(t *testing.T, s robotmem.Service) {
 		save := func(name string, from, n int, observed time.Duration) int64 {
-			return do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: name, DataBase64: noise(2 * n)[from : from+n], ObservedAt: at(observed)}).MemoryID
+			return do(t, s.SavePerception,
+				&robotmem.SavePerceptionRequest{
+					Description: name, DataBase64: noise(2 * n)[from : from+n], ObservedAt: at(observed),
+				}).MemoryID
 		}
-		oldest, middle, newest := save("the oldest view", 0, 300_000, 0), save("the middle view", 7, 300_000, time.Hour), save("the newest view", 11, 300_000, 2*time.Hour)
+		oldest, middle, newest := save("the oldest view", 0, 300_000, 0), save("the middle view", 7, 300_000,
+			time.Hour), save("the newest view", 11, 300_000, 2*time.Hour)
 		fact := learn(t, s, grip, nil)
 		r := admin.RetainRequest{Budgets: []admin.Budget{{PerceptionType: "visual", MaxBytes: 350_000}}}
 		plan := do(t, s.Retain, &r)
@@ -21,7 +25,8 @@ var retentionCases = []testCase{
 		var going []int64
 		for _, e := range plan.Evictions {
 			going = append(going, e.MemoryID)
-			if e.Bytes < 300_000 || e.Reason == "" || e.Value == "" || e.PerceptionType != "visual" || e.Collection != "default" {
+			if e.Bytes < 300_000 || e.Reason == "" || e.Value == "" || e.PerceptionType != "visual" ||
+				e.Collection != "default" {
 				t.Errorf("eviction %+v", e)
 			}
 		}
@@ -36,7 +41,8 @@ var retentionCases = []testCase{
 		done := do(t, s.Retain, &r)
 		plan.DryRun = false
 		equal(t, "done as listed", done, plan)
-		equal(t, "recalled", sortedIDs(recalled(t, s, &robotmem.RecallRequest{Query: "view grip_force", N: 10})), []int64{newest, fact})
+		equal(t, "recalled", sortedIDs(recalled(t, s, &robotmem.RecallRequest{Query: "view grip_force", N: 10})),
+			[]int64{newest, fact})
 		refused(t, s.Data, &robotmem.MemoryRequest{MemoryID: oldest}, robotmem.NotFound, "memory_id")
 		gone := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: oldest})
 		if gone.Status == "active" || gone.Content != "the oldest view" || gone.Summary == "" {
@@ -53,8 +59,10 @@ var retentionCases = []testCase{
 	}},
 	{"BadBudgetsAreRefused", func(t *testing.T, s robotmem.Service) {
 		refused(t, s.Retain, &admin.RetainRequest{}, robotmem.Invalid, "budgets")
-		refused(t, s.Retain, &admin.RetainRequest{Budgets: []admin.Budget{{MaxBytes: -1}}}, robotmem.Invalid, "budgets[0].max_bytes")
-		refused(t, s.Retain, &admin.RetainRequest{Budgets: []admin.Budget{{PerceptionType: "smell", MaxBytes: 1}}}, robotmem.Invalid, "budgets[0].perception_type")
+		refused(t, s.Retain, &admin.RetainRequest{Budgets: []admin.Budget{{MaxBytes: -1}}}, robotmem.Invalid,
+			"budgets[0].max_bytes")
+		refused(t, s.Retain, &admin.RetainRequest{Budgets: []admin.Budget{{PerceptionType: "smell", MaxBytes: 1}}},
+			robotmem.Invalid, "budgets[0].perception_type")
 		refused(t, s.Retain, &admin.RetainRequest{MinFreeBytes: -1}, robotmem.Invalid, "min_free_bytes")
 	}},
 }

@@ -107,7 +107,10 @@ func try[In, Out any](t *testing.T, method func(context.Context, *In) (*Out, err
 
 // refused checks that an operation fails with kind and field, and that the error text
 // contains all words.
-func refused[In, Out any](t *testing.T, method func(context.Context, *In) (*Out, error), r *In, kind robotmem.Kind, field string, words ...string) {
+func refused[In, Out any](
+	t *testing.T, method func(context.Context, *In) (*Out, error), r *In, kind robotmem.Kind, field string,
+	words ...string,
+) {
 	t.Helper()
 	_, err := method(t.Context(), r)
 	checkRefused(t, err, kind, field, words...)

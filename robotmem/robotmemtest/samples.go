@@ -10,7 +10,9 @@ import (
 )
 
 // samplesOf saves a payload and returns its samples.
-func samplesOf(t *testing.T, s robotmem.Service, p *robotmem.SavePerceptionRequest, r *robotmem.SamplesRequest) *robotmem.SamplesResponse {
+func samplesOf(
+	t *testing.T, s robotmem.Service, p *robotmem.SavePerceptionRequest, r *robotmem.SamplesRequest,
+) *robotmem.SamplesResponse {
 	t.Helper()
 	r.MemoryID = do(t, s.SavePerception, p).MemoryID
 	got := do(t, s.Samples, r)
@@ -21,21 +23,32 @@ func samplesOf(t *testing.T, s robotmem.Service, p *robotmem.SavePerceptionReque
 var samplesCases = []testCase{
 	{"OfATrace", func(t *testing.T, s robotmem.Service) {
 		r := &robotmem.SamplesRequest{}
-		got := samplesOf(t, s, &robotmem.SavePerceptionRequest{Description: "a trace of the grip", Data: forces(300), Metadata: object{"units": object{"force": "N", "torque": "Nm"}}}, r)
-		if got.Kind != "trace" || got.Total != 300 || got.Reduced || got.TimeUnit != "s" || math.Abs(got.RateHz-100) > 1e-6 || math.Abs(got.DurationS-3) > 1e-9 || len(got.Time) != 300 || len(got.Channels) != 6 {
-			t.Fatalf("got %s, total %d, reduced %v, %v Hz, %v %s, %d times, %d channels", got.Kind, got.Total, got.Reduced, got.RateHz, got.DurationS, got.TimeUnit, len(got.Time), len(got.Channels))
+		got := samplesOf(t, s,
+			&robotmem.SavePerceptionRequest{
+				Description: "a trace of the grip", Data: forces(300),
+				Metadata: object{"units": object{"force": "N", "torque": "Nm"}},
+			},
+			r)
+		if got.Kind != "trace" || got.Total != 300 || got.Reduced || got.TimeUnit != "s" ||
+			math.Abs(got.RateHz-100) > 1e-6 || math.Abs(got.DurationS-3) > 1e-9 || len(got.Time) != 300 ||
+			len(got.Channels) != 6 {
+			t.Fatalf("got %s, total %d, reduced %v, %v Hz, %v %s, %d times, %d channels", got.Kind, got.Total,
+				got.Reduced, got.RateHz, got.DurationS, got.TimeUnit, len(got.Time), len(got.Channels))
 		}
 
 		fz := got.Channels[2]
-		if fz.Name != "Fz" || fz.Unit != "N" || got.Channels[5].Unit != "Nm" || fz.Values[61] != -61 || math.Abs(got.Time[61]-0.61) > 1e-12 || fz.Min != nil {
+		if fz.Name != "Fz" || fz.Unit != "N" || got.Channels[5].Unit != "Nm" || fz.Values[61] != -61 ||
+			math.Abs(got.Time[61]-0.61) > 1e-12 || fz.Min != nil {
 			t.Errorf("got %s in %s, %v at %v", fz.Name, fz.Unit, fz.Values[61], got.Time[61])
 		}
 
 		r.Points = 32
 		got = do(t, s.Samples, r)
 		fz = got.Channels[2]
-		if !got.Reduced || got.Total != 300 || len(got.Time) > 32 || len(fz.Min) != len(got.Time) || len(fz.Max) != len(got.Time) || fz.Values != nil {
-			t.Fatalf("got reduced %v, total %d, %d times, %d and %d values", got.Reduced, got.Total, len(got.Time), len(fz.Min), len(fz.Max))
+		if !got.Reduced || got.Total != 300 || len(got.Time) > 32 || len(fz.Min) != len(got.Time) ||
+			len(fz.Max) != len(got.Time) || fz.Values != nil {
+			t.Fatalf("got reduced %v, total %d, %d times, %d and %d values", got.Reduced, got.Total, len(got.Time),
+				len(fz.Min), len(fz.Max))
 		}
 
 		low, high := 0.0, -100.0
@@ -58,7 +71,8 @@ var samplesCases = []testCase{
 		}
 	}},
 	{"OfATraceWithoutRate", func(t *testing.T, s robotmem.Service) {
-		got := samplesOf(t, s, &robotmem.SavePerceptionRequest{Description: "currents", Data: "[[1,2],[3,null],[5,6]]"}, &robotmem.SamplesRequest{From: new(1.0)})
+		got := samplesOf(t, s, &robotmem.SavePerceptionRequest{Description: "currents", Data: "[[1,2],[3,null],[5,6]]"},
+			&robotmem.SamplesRequest{From: new(1.0)})
 		if got.TimeUnit != "sample" || got.RateHz != 0 || got.DurationS != 0 || got.Total != 2 {
 			t.Errorf("got %+v", got)
 		}
@@ -75,24 +89,36 @@ var samplesCases = []testCase{
 			fmt.Fprintf(&b, "%d.1 0 1 %d\n", i, i)
 		}
 		b.WriteString("nan nan nan 0\n")
-		p := &robotmem.SavePerceptionRequest{Description: "the shelf", Data: b.String(), Metadata: object{"frame_id": "map"}}
+		p := &robotmem.SavePerceptionRequest{
+			Description: "the shelf", Data: b.String(), Metadata: object{"frame_id": "map"},
+		}
 		got := samplesOf(t, s, p, &robotmem.SamplesRequest{Points: 20})
-		if got.Kind != "cloud" || got.Total != 100 || got.Missing != 1 || !got.Reduced || got.Unit != "m" || got.FrameID != "map" || len(got.X) != 20 || len(got.Intensity) != 20 || got.X[0] != 0.1 || got.X[19] != 99.1 || got.Intensity[19] != 99 {
+		if got.Kind != "cloud" || got.Total != 100 || got.Missing != 1 || !got.Reduced || got.Unit != "m" ||
+			got.FrameID != "map" || len(got.X) != 20 || len(got.Intensity) != 20 || got.X[0] != 0.1 ||
+			got.X[19] != 99.1 || got.Intensity[19] != 99 {
 			t.Errorf("got %+v", got)
 		}
 	}},
 	{"OfATrajectory", func(t *testing.T, s robotmem.Service) {
-		p := &robotmem.SavePerceptionRequest{Description: "the way", MediaType: "text/x-tum", Data: "100.5 1 2 3 0 0 0 1\n101 4 5 6 0 0 1 0\n102 7 8 9 0 1 0 0\n"}
+		p := &robotmem.SavePerceptionRequest{
+			Description: "the way", MediaType: "text/x-tum",
+			Data: "100.5 1 2 3 0 0 0 1\n101 4 5 6 0 0 1 0\n102 7 8 9 0 1 0 0\n",
+		}
 		got := samplesOf(t, s, p, &robotmem.SamplesRequest{From: new(0.5)})
 		if got.Kind != "trajectory" || got.Total != 2 || got.TimeUnit != "s" || got.DurationS != 1.5 {
 			t.Errorf("got %+v", got)
 		}
-		equal(t, "time, x, qy, qz", [][]float64{got.Time, got.X, got.QY, got.QZ}, [][]float64{{0.5, 1.5}, {4, 7}, {0, 1}, {1, 0}})
+		equal(t, "time, x, qy, qz", [][]float64{got.Time, got.X, got.QY, got.QZ},
+			[][]float64{{0.5, 1.5}, {4, 7}, {0, 1}, {1, 0}})
 	}},
 	{"OfAScan", func(t *testing.T, s robotmem.Service) {
-		p := &robotmem.SavePerceptionRequest{Description: "the door", Data: `{"angle_min":0,"angle_increment":1.5707963267948966,"range_max":10,"ranges":[2,3,null]}`}
+		p := &robotmem.SavePerceptionRequest{
+			Description: "the door",
+			Data:        `{"angle_min":0,"angle_increment":1.5707963267948966,"range_max":10,"ranges":[2,3,null]}`,
+		}
 		got := samplesOf(t, s, p, &robotmem.SamplesRequest{})
-		if got.Kind != "scan" || got.Total != 2 || got.Missing != 1 || got.Reduced || len(got.X) != 2 || got.X[0] != 2 || math.Abs(got.X[1]) > 1e-12 || got.Y[1] != 3 {
+		if got.Kind != "scan" || got.Total != 2 || got.Missing != 1 || got.Reduced || len(got.X) != 2 ||
+			got.X[0] != 2 || math.Abs(got.X[1]) > 1e-12 || got.Y[1] != 3 {
 			t.Errorf("got %+v", got)
 		}
 	}},
@@ -100,16 +126,21 @@ var samplesCases = []testCase{
 		fact := learn(t, s, grip, nil)
 		words := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "only told"}).MemoryID
 
-		opaque := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "bytes of no format", DataBase64: []byte{0, 1, 2, 250}}).MemoryID
+		opaque := do(t, s.SavePerception,
+			&robotmem.SavePerceptionRequest{Description: "bytes of no format", DataBase64: []byte{0, 1, 2, 250}}).MemoryID
 		for _, id := range []int64{fact, words, opaque, 999} {
 			refused(t, s.Samples, &robotmem.SamplesRequest{MemoryID: id}, robotmem.NotFound, "memory_id")
 		}
-		picture := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "a grey ramp", DataBase64: grey(80, 20)}).MemoryID
-		refused(t, s.Samples, &robotmem.SamplesRequest{MemoryID: picture}, robotmem.NotFound, "memory_id", "picture", "preview")
+		picture := do(t, s.SavePerception,
+			&robotmem.SavePerceptionRequest{Description: "a grey ramp", DataBase64: grey(80, 20)}).MemoryID
+		refused(t, s.Samples, &robotmem.SamplesRequest{MemoryID: picture}, robotmem.NotFound, "memory_id", "picture",
+			"preview")
 
 		for _, points := range []int{15, 200_001, -1} {
-			refused(t, s.Samples, &robotmem.SamplesRequest{MemoryID: opaque, Points: points}, robotmem.Invalid, "points")
+			refused(t, s.Samples, &robotmem.SamplesRequest{MemoryID: opaque, Points: points}, robotmem.Invalid,
+				"points")
 		}
-		refused(t, s.Samples, &robotmem.SamplesRequest{MemoryID: opaque, From: new(2.0), To: new(1.0)}, robotmem.Invalid, "to")
+		refused(t, s.Samples, &robotmem.SamplesRequest{MemoryID: opaque, From: new(2.0), To: new(1.0)},
+			robotmem.Invalid, "to")
 	}},
 }

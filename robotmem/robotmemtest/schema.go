@@ -16,7 +16,9 @@ func ResponseSchema(d *robotmem.Definitions, t reflect.Type) map[string]any {
 	}
 
 	if t == reflect.TypeFor[perception.Numbers]() {
-		return object{"type": "array", "items": object{"anyOf": []any{object{"type": "number"}, object{"type": "null"}}}}
+		return object{
+			"type": "array", "items": object{"anyOf": []any{object{"type": "number"}, object{"type": "null"}}},
+		}
 	}
 	if s := d.Scalar(t); s != nil {
 		return s

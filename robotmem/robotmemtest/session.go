@@ -38,26 +38,33 @@ var sessionCases = []testCase{
 	{"Life", func(t *testing.T, s robotmem.Service) {
 		learn(t, s, "known before", nil)
 		rule := created(t, s, &robotmem.LearnRequest{Insight: "the arm must never exceed 20 N", Collection: "lab"})
-		res := do(t, s.StartSession, &robotmem.StartSessionRequest{Collection: "lab", Context: robotmem.Object{"task": object{"name": "grip glass"}}})
+		res := do(t, s.StartSession,
+			&robotmem.StartSessionRequest{
+				Collection: "lab", Context: robotmem.Object{"task": object{"name": "grip glass"}},
+			})
 		if res.Collection != "lab" || res.ActiveMemoriesCount != 1 || res.Briefing.Text == "" {
 			t.Errorf("got %+v", res)
 		}
 		// A tool has a fence around it.
-		if b := res.Briefing; !slices.Equal(b.MemoryIDs, []int64{rule}) || !strings.Contains("\n"+b.Text, fmt.Sprintf("\nRules:\n- [%d] ", rule)) {
+		if b := res.Briefing; !slices.Equal(b.MemoryIDs, []int64{rule}) ||
+			!strings.Contains("\n"+b.Text, fmt.Sprintf("\nRules:\n- [%d] ", rule)) {
 			t.Errorf("briefing %+v, want the rule of the collection", b)
 		}
 
 		in := created(t, s, &robotmem.LearnRequest{Insight: "learnt within", SessionID: res.SessionID})
-		seen := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "seen within", SessionID: res.SessionID})
+		seen := do(t, s.SavePerception,
+			&robotmem.SavePerceptionRequest{Description: "seen within", SessionID: res.SessionID})
 		equal(t, "collection of a perception", seen.Collection, "lab")
 		m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: in})
 		if m.Collection != "lab" || m.SessionID != res.SessionID {
 			t.Errorf("got %+v, want the session's collection", m)
 		}
 
-		done := do(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: res.SessionID, OutcomeScore: new(0.0), UsedMemoryIDs: []int64{rule}})
+		done := do(t, s.EndSession,
+			&robotmem.EndSessionRequest{SessionID: res.SessionID, OutcomeScore: new(0.0), UsedMemoryIDs: []int64{rule}})
 		sum := done.Summary
-		if done.Status != "ended" || sum.SessionID != res.SessionID || sum.Facts != 1 || sum.Perceptions != 1 || sum.Used != 1 || sum.Text == "" {
+		if done.Status != "ended" || sum.SessionID != res.SessionID || sum.Facts != 1 || sum.Perceptions != 1 ||
+			sum.Used != 1 || sum.Text == "" {
 			t.Errorf("got %+v", done)
 		}
 		if sum.OutcomeScore == nil || *sum.OutcomeScore != 0 {
@@ -79,8 +86,14 @@ var sessionCases = []testCase{
 			"of another collection": {open, "default", robotmem.Invalid, "collection"},
 		} {
 			t.Run(name, func(t *testing.T) {
-				refused(t, s.Learn, &robotmem.LearnRequest{Insight: "x", SessionID: tt.session, Collection: tt.collection}, tt.kind, tt.field)
-				refused(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "a view", SessionID: tt.session, Collection: tt.collection}, tt.kind, tt.field)
+				refused(t, s.Learn,
+					&robotmem.LearnRequest{Insight: "x", SessionID: tt.session, Collection: tt.collection}, tt.kind,
+					tt.field)
+				refused(t, s.SavePerception,
+					&robotmem.SavePerceptionRequest{
+						Description: "a view", SessionID: tt.session, Collection: tt.collection,
+					},
+					tt.kind, tt.field)
 				if tt.collection == "" {
 					refused(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: tt.session}, tt.kind, tt.field)
 				}
@@ -89,14 +102,19 @@ var sessionCases = []testCase{
 
 		created(t, s, &robotmem.LearnRequest{Insight: "named as it is", SessionID: open, Collection: "lab"})
 		refused(t, s.Recall, &robotmem.RecallRequest{SessionID: noSession}, robotmem.NotFound, "session_id")
-		refused(t, s.SessionMemories, &admin.SessionMemoriesRequest{SessionID: noSession}, robotmem.NotFound, "session_id")
+		refused(t, s.SessionMemories, &admin.SessionMemoriesRequest{SessionID: noSession}, robotmem.NotFound,
+			"session_id")
 	}},
 	{"Limits", func(t *testing.T, s robotmem.Service) {
 		refused(t, s.StartSession, &robotmem.StartSessionRequest{Collection: "*"}, robotmem.Invalid, "collection")
-		refused(t, s.StartSession, &robotmem.StartSessionRequest{Context: robotmem.Object{"x": strings.Repeat("x", 64<<10)}}, robotmem.TooLarge, "context")
+		refused(t, s.StartSession,
+			&robotmem.StartSessionRequest{Context: robotmem.Object{"x": strings.Repeat("x", 64<<10)}},
+			robotmem.TooLarge, "context")
 		session := start(t, s, "")
-		refused(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: session, OutcomeScore: new(1.1)}, robotmem.Invalid, "outcome_score")
-		refused(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: session, UsedMemoryIDs: []int64{0}}, robotmem.Invalid, "used_memory_ids[0]")
+		refused(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: session, OutcomeScore: new(1.1)},
+			robotmem.Invalid, "outcome_score")
+		refused(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: session, UsedMemoryIDs: []int64{0}},
+			robotmem.Invalid, "used_memory_ids[0]")
 		end(t, s, session)
 	}},
 	{"ReplayInTheOrderItWasLived", func(t *testing.T, s robotmem.Service) {
@@ -104,7 +122,11 @@ var sessionCases = []testCase{
 
 		hour := map[int]int64{}
 		for i, h := range []int{2, 0, 3, 1} {
-			hour[h] = created(t, s, &robotmem.LearnRequest{Insight: "step", Context: robotmem.Object{"i": i}, SessionID: session, ObservedAt: at(time.Duration(h) * time.Hour)})
+			hour[h] = created(t, s,
+				&robotmem.LearnRequest{
+					Insight: "step", Context: robotmem.Object{"i": i}, SessionID: session,
+					ObservedAt: at(time.Duration(h) * time.Hour),
+				})
 		}
 		created(t, s, &robotmem.LearnRequest{Insight: "step of nobody", ObservedAt: at(0)})
 		want := []int64{hour[0], hour[1], hour[2], hour[3]}
@@ -112,8 +134,10 @@ var sessionCases = []testCase{
 		equal(t, "replay", ids(res.Memories), want)
 		equal(t, "mode", res.Mode, "structured")
 		equal(t, "the first two", recalled(t, s, &robotmem.RecallRequest{SessionID: session, N: 2}), want[:2])
-		equal(t, "by words", sortedIDs(recalled(t, s, &robotmem.RecallRequest{SessionID: session, Query: "step"})), sortedIDs(want))
-		if page, ok := try(t, s.SessionMemories, &admin.SessionMemoriesRequest{SessionID: session, Limit: 3, Page: 2}); ok {
+		equal(t, "by words", sortedIDs(recalled(t, s, &robotmem.RecallRequest{SessionID: session, Query: "step"})),
+			sortedIDs(want))
+		if page, ok := try(t, s.SessionMemories,
+			&admin.SessionMemoriesRequest{SessionID: session, Limit: 3, Page: 2}); ok {
 			equal(t, "second page", ids(page.Memories), want[3:])
 			equal(t, "total", page.Total, int64(4))
 		}
@@ -137,7 +161,8 @@ var sessionCases = []testCase{
 		equal(t, "ended", list(&robotmem.SessionsRequest{Status: "ended"}), []string{first + " ended"})
 		equal(t, "of a collection", list(&robotmem.SessionsRequest{Collection: "b"}), []string{second + " active"})
 		res := do(t, s.Sessions, &robotmem.SessionsRequest{Limit: 1, Page: 2})
-		if res.Total != 2 || len(res.Sessions) != 1 || res.Sessions[0].MemoryCount != 1 || res.Sessions[0].EndedAt == nil {
+		if res.Total != 2 || len(res.Sessions) != 1 || res.Sessions[0].MemoryCount != 1 ||
+			res.Sessions[0].EndedAt == nil {
 			t.Errorf("got %+v", res)
 		}
 	}},
@@ -150,34 +175,41 @@ var sessionCases = []testCase{
 				t.Fatalf("%d memories have decayed within seconds", res.DecayedCount)
 			}
 		}
-		if after := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}).Confidence; after < before-1e-4 || after > before {
+		if after := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}).Confidence; after < before-1e-4 ||
+			after > before {
 			t.Errorf("confidence %v, was %v", after, before)
 		}
 	}},
 	{"ARecallCanBeForASession", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")
 		id := learn(t, s, grip, nil)
-		equal(t, "not only of the session", recalled(t, s, &robotmem.RecallRequest{Query: grip, ForSession: session}), []int64{id})
+		equal(t, "not only of the session", recalled(t, s, &robotmem.RecallRequest{Query: grip, ForSession: session}),
+			[]int64{id})
 		res := do(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: session, UsedMemoryIDs: []int64{id}})
 		if res.Summary.Recalled != 1 || res.Summary.Used != 1 {
 			t.Errorf("recalled %d, used %d; want 1 and 1", res.Summary.Recalled, res.Summary.Used)
 		}
 		refused(t, s.Recall, &robotmem.RecallRequest{Query: grip, ForSession: " mine"}, robotmem.Invalid, "for_session")
 	}}, {"OriginContinues", func(t *testing.T, s robotmem.Service) {
-		r := &robotmem.StartSessionRequest{Collection: "lab", Context: robotmem.Object{"task": object{"name": "grip"}}, Origin: "bag-2026-03-01"}
+		r := &robotmem.StartSessionRequest{
+			Collection: "lab", Context: robotmem.Object{"task": object{"name": "grip"}}, Origin: "bag-2026-03-01",
+		}
 		first := do(t, s.StartSession, r)
 		equal(t, "status", first.Status, "started")
 		in := created(t, s, &robotmem.LearnRequest{Insight: "learnt within", SessionID: first.SessionID})
 		again := do(t, s.StartSession, r)
-		if again.Status != "continued" || again.SessionID != first.SessionID || again.Collection != "lab" || again.ActiveMemoriesCount != 1 || again.Briefing.Text == "" {
+		if again.Status != "continued" || again.SessionID != first.SessionID || again.Collection != "lab" ||
+			again.ActiveMemoriesCount != 1 || again.Briefing.Text == "" {
 			t.Errorf("got %+v, want %s continued", again, first.SessionID)
 		}
-		equal(t, "of the session", recalled(t, s, &robotmem.RecallRequest{SessionID: first.SessionID, Collection: "lab"}), []int64{in})
+		equal(t, "of the session",
+			recalled(t, s, &robotmem.RecallRequest{SessionID: first.SessionID, Collection: "lab"}), []int64{in})
 		elsewhere := do(t, s.StartSession, &robotmem.StartSessionRequest{Collection: "field", Origin: r.Origin})
 		if elsewhere.Status != "started" || elsewhere.SessionID == first.SessionID {
 			t.Errorf("in another collection: got %+v", elsewhere)
 		}
-		refused(t, s.StartSession, &robotmem.StartSessionRequest{Origin: strings.Repeat("x", 257)}, robotmem.Invalid, "origin")
+		refused(t, s.StartSession, &robotmem.StartSessionRequest{Origin: strings.Repeat("x", 257)}, robotmem.Invalid,
+			"origin")
 	}},
 }
 
@@ -187,12 +219,17 @@ func storedLater(t *testing.T, s robotmem.Service) {
 	day := time.Date(2025, 4, 1, 22, 0, 0, 0, time.UTC)
 	now := start(t, s, "later")
 	given := do(t, s.StartSession, &robotmem.StartSessionRequest{Collection: "later", StartedAt: new(day)}).SessionID
-	refused(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: given, EndedAt: new(day.Add(-time.Minute))}, robotmem.Invalid, "ended_at")
+	refused(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: given, EndedAt: new(day.Add(-time.Minute))},
+		robotmem.Invalid, "ended_at")
 	do(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: given, EndedAt: new(day.Add(time.Minute))})
 
 	told := start(t, s, "later")
 	for i := range 3 {
-		created(t, s, &robotmem.LearnRequest{Insight: fmt.Sprintf("door %d sticks", i), SessionID: told, ObservedAt: new(day.Add(time.Duration(i+1) * time.Hour))})
+		created(t, s,
+			&robotmem.LearnRequest{
+				Insight: fmt.Sprintf("door %d sticks", i), SessionID: told,
+				ObservedAt: new(day.Add(time.Duration(i+1) * time.Hour)),
+			})
 	}
 
 	end(t, s, told)
@@ -212,7 +249,9 @@ func storedLater(t *testing.T, s robotmem.Service) {
 		got = append(got, at)
 	}
 
-	want := []string{now, told + " 2025-04-01T23:00:00Z 2025-04-02T01:00:00Z", given + " 2025-04-01T22:00:00Z 2025-04-01T22:01:00Z"}
+	want := []string{
+		now, told + " 2025-04-01T23:00:00Z 2025-04-02T01:00:00Z", given + " 2025-04-01T22:00:00Z 2025-04-01T22:01:00Z",
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("episodes %q, want %q", got, want)
 	}
@@ -245,8 +284,10 @@ func seenAgain(t *testing.T, s robotmem.Service) {
 	equal(t, "the first episode", lists(first, robotmem.RecallRequest{}), []int64{stuck})
 	equal(t, "the second episode", lists(second, robotmem.RecallRequest{}), []int64{before, stuck, own})
 	equal(t, "the second episode, by words", lists(second, robotmem.RecallRequest{Query: "lid"}), []int64{stuck, own})
-	equal(t, "the second episode, failures", lists(second, robotmem.RecallRequest{ContextFilter: robotmem.Object{"outcome": "failure"}}), []int64{stuck})
+	equal(t, "the second episode, failures",
+		lists(second, robotmem.RecallRequest{ContextFilter: robotmem.Object{"outcome": "failure"}}), []int64{stuck})
 
 	do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: before, Reason: "it was another tray"})
-	equal(t, "the second episode without what is forgotten", lists(second, robotmem.RecallRequest{}), []int64{stuck, own})
+	equal(t, "the second episode without what is forgotten", lists(second, robotmem.RecallRequest{}),
+		[]int64{stuck, own})
 }

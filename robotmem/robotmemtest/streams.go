@@ -37,7 +37,9 @@ func noise(n int) []byte {
 	return out
 }
 
-func saveFrom(t *testing.T, s streamer, r *robotmem.SavePerceptionRequest, data io.Reader) *robotmem.SavePerceptionResponse {
+func saveFrom(
+	t *testing.T, s streamer, r *robotmem.SavePerceptionRequest, data io.Reader,
+) *robotmem.SavePerceptionResponse {
 	t.Helper()
 	res, err := s.SavePerceptionFrom(t.Context(), r, data)
 	if err != nil {
@@ -103,20 +105,25 @@ var streamCases = []testCase{
 			"nothing":            {},
 			"larger than a page": noise(5 << 20),
 		} {
-			res := saveFrom(t, s, &robotmem.SavePerceptionRequest{Description: "stream: " + name, Metadata: robotmem.Object{"k": "v"}}, bytes.NewReader(data))
-			if res.Status != "created" || res.Bytes != int64(len(data)) || res.SHA256 != sum(data) || res.Summary == "" {
+			res := saveFrom(t, s,
+				&robotmem.SavePerceptionRequest{Description: "stream: " + name, Metadata: robotmem.Object{"k": "v"}},
+				bytes.NewReader(data))
+			if res.Status != "created" || res.Bytes != int64(len(data)) || res.SHA256 != sum(data) ||
+				res.Summary == "" {
 				t.Errorf("%s: got %+v", name, res)
 			}
 			d := openData(t, s, res.MemoryID)
 			got, err := io.ReadAll(d)
-			if err != nil || !bytes.Equal(got, data) || d.Bytes != int64(len(data)) || d.SHA256 != res.SHA256 || d.MediaType != res.MediaType || d.MemoryID != res.MemoryID {
+			if err != nil || !bytes.Equal(got, data) || d.Bytes != int64(len(data)) || d.SHA256 != res.SHA256 ||
+				d.MediaType != res.MediaType || d.MemoryID != res.MemoryID {
 				t.Errorf("%s: %d bytes of %d came back as %+v (%v)", name, len(got), len(data), d, err)
 			}
 		}
 	})},
 	{"ByteByByte", streaming(func(t *testing.T, s streamer) {
 		data := everyByte(40)
-		res := saveFrom(t, s, &robotmem.SavePerceptionRequest{Description: "a slow stream"}, oneByte{bytes.NewReader(data)})
+		res := saveFrom(t, s, &robotmem.SavePerceptionRequest{Description: "a slow stream"},
+			oneByte{bytes.NewReader(data)})
 		equal(t, "checksum", res.SHA256, sum(data))
 		got, err := io.ReadAll(oneByte{openData(t, s, res.MemoryID)})
 		if err != nil || !bytes.Equal(got, data) {
@@ -124,15 +131,19 @@ var streamCases = []testCase{
 		}
 	})},
 	{"TheSameAsInARequest", streaming(func(t *testing.T, s streamer) {
-		whole := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "one and the same", DataBase64: png})
-		streamed := saveFrom(t, s, &robotmem.SavePerceptionRequest{Description: "one and the same"}, bytes.NewReader(png))
+		whole := do(t, s.SavePerception,
+			&robotmem.SavePerceptionRequest{Description: "one and the same", DataBase64: png})
+		streamed := saveFrom(t, s, &robotmem.SavePerceptionRequest{Description: "one and the same"},
+			bytes.NewReader(png))
 		whole.MemoryID, whole.UID, streamed.MemoryID, streamed.UID = 0, "", 0, ""
 		equal(t, "response", streamed, whole)
 	})},
 	{"Seek", streaming(func(t *testing.T, s streamer) {
 		for _, data := range [][]byte{everyByte(20), noise(1 << 20), bytes.Repeat([]byte("0123456789"), 300_000)} {
 			size := len(data)
-			d := openData(t, s, saveFrom(t, s, &robotmem.SavePerceptionRequest{Description: "read here and there"}, bytes.NewReader(data)).MemoryID)
+			d := openData(t, s,
+				saveFrom(t, s, &robotmem.SavePerceptionRequest{Description: "read here and there"},
+					bytes.NewReader(data)).MemoryID)
 			readsFrom(t, d, "middle", int64(size/2), io.SeekStart, data[size/2:size/2+100])
 			readsFrom(t, d, "on from there", 50, io.SeekCurrent, data[size/2+150:size/2+250])
 			readsFrom(t, d, "back", -250, io.SeekCurrent, data[size/2:size/2+10])
@@ -160,7 +171,9 @@ var streamCases = []testCase{
 	})},
 	{"ReaderThatFailsStoresNothing", streaming(func(t *testing.T, s streamer) {
 		for _, n := range []int{0, 100, 1 << 20} {
-			_, err := s.SavePerceptionFrom(t.Context(), &robotmem.SavePerceptionRequest{Description: "a stream that breaks"}, breaks{bytes.NewReader(noise(n)), errors.New("the camera was unplugged")})
+			_, err := s.SavePerceptionFrom(t.Context(),
+				&robotmem.SavePerceptionRequest{Description: "a stream that breaks"},
+				breaks{bytes.NewReader(noise(n)), errors.New("the camera was unplugged")})
 			checkRefused(t, err, robotmem.Invalid, "data", "the camera was unplugged", "nothing was stored")
 		}
 		nothingStored(t, s)
@@ -188,12 +201,24 @@ var streamCases = []testCase{
 			kind  robotmem.Kind
 			field string
 		}{
-			"no description":  {robotmem.SavePerceptionRequest{}, robotmem.Invalid, "description"},
-			"text beside it":  {robotmem.SavePerceptionRequest{Description: "two payloads", Data: "x"}, robotmem.Invalid, "data"},
-			"bytes beside it": {robotmem.SavePerceptionRequest{Description: "two payloads", DataBase64: []byte("x")}, robotmem.Invalid, "data"},
-			"path beside it":  {robotmem.SavePerceptionRequest{Description: "two payloads", Path: "/tmp/x"}, robotmem.Invalid, "data"},
-			"unknown session": {robotmem.SavePerceptionRequest{Description: "of no session", SessionID: "01890a5d-ac96-774b-bcce-b302099a8057"}, robotmem.NotFound, "session_id"},
-			"no UTF-8":        {robotmem.SavePerceptionRequest{Description: "caf\xe9 table"}, robotmem.Invalid, "description"},
+			"no description": {robotmem.SavePerceptionRequest{}, robotmem.Invalid, "description"},
+			"text beside it": {
+				robotmem.SavePerceptionRequest{Description: "two payloads", Data: "x"}, robotmem.Invalid, "data",
+			},
+			"bytes beside it": {
+				robotmem.SavePerceptionRequest{Description: "two payloads", DataBase64: []byte("x")}, robotmem.Invalid,
+				"data",
+			},
+			"path beside it": {
+				robotmem.SavePerceptionRequest{Description: "two payloads", Path: "/tmp/x"}, robotmem.Invalid, "data",
+			},
+			"unknown session": {
+				robotmem.SavePerceptionRequest{
+					Description: "of no session", SessionID: "01890a5d-ac96-774b-bcce-b302099a8057",
+				},
+				robotmem.NotFound, "session_id",
+			},
+			"no UTF-8": {robotmem.SavePerceptionRequest{Description: "caf\xe9 table"}, robotmem.Invalid, "description"},
 		} {
 			t.Run(name, func(t *testing.T) {
 				_, err := s.SavePerceptionFrom(t.Context(), &tt.r, bytes.NewReader(noise(3<<20)))
@@ -204,7 +229,9 @@ var streamCases = []testCase{
 	})},
 	{"UnknownIDs", streaming(func(t *testing.T, s streamer) {
 		fact := learn(t, s, grip, nil)
-		for id, kind := range map[int64]robotmem.Kind{0: robotmem.Invalid, -1: robotmem.Invalid, 999: robotmem.NotFound, fact: robotmem.NotFound} {
+		for id, kind := range map[int64]robotmem.Kind{
+			0: robotmem.Invalid, -1: robotmem.Invalid, 999: robotmem.NotFound, fact: robotmem.NotFound,
+		} {
 			_, err := s.OpenData(t.Context(), &robotmem.MemoryRequest{MemoryID: id})
 			checkRefused(t, err, kind, "memory_id")
 		}
@@ -213,7 +240,8 @@ var streamCases = []testCase{
 		r := &robotmem.SavePerceptionRequest{Description: "frame 7 of a bag", Origin: "bag/7"}
 		first := saveFrom(t, s, r, bytes.NewReader(noise(1<<20)))
 		again := saveFrom(t, s, r, bytes.NewReader(noise(1<<20)))
-		if again.Status != "duplicate" || again.MemoryID != first.MemoryID || again.SHA256 != first.SHA256 || again.Bytes != 1<<20 {
+		if again.Status != "duplicate" || again.MemoryID != first.MemoryID || again.SHA256 != first.SHA256 ||
+			again.Bytes != 1<<20 {
 			t.Errorf("got %+v, want a duplicate of %d", again, first.MemoryID)
 		}
 	})},

@@ -101,7 +101,11 @@ var typingCases = []testCase{
 		var even []int64
 
 		for i := range 40 {
-			id := created(t, s, &robotmem.LearnRequest{Insight: fmt.Sprintf("slippery floor in aisle %d", i), Context: object{"even": i%2 == 0}, ObservedAt: at(time.Duration(i) * time.Hour)})
+			id := created(t, s,
+				&robotmem.LearnRequest{
+					Insight: fmt.Sprintf("slippery floor in aisle %d", i), Context: object{"even": i%2 == 0},
+					ObservedAt: at(time.Duration(i) * time.Hour),
+				})
 			if i%2 == 0 && i >= 10 {
 				even = append(even, id)
 			}
@@ -133,7 +137,8 @@ var typingCases = []testCase{
 		}
 	}},
 	{"TimeWordsAreFinished", func(t *testing.T, s robotmem.Service) {
-		id := created(t, s, &robotmem.LearnRequest{Insight: "the floor is slippery", ObservedAt: new(time.Now().Add(-time.Minute))})
+		id := created(t, s,
+			&robotmem.LearnRequest{Insight: "the floor is slippery", ObservedAt: new(time.Now().Add(-time.Minute))})
 		r := typed("slippery today")
 		r.ParseTime = new(true)
 		if got := recalled(t, s, r); !slices.Equal(got, []int64{id}) && time.Now().Hour() > 0 {

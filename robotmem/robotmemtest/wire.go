@@ -42,7 +42,8 @@ var wireCases = []testCase{
 			_, err := op.Call(t.Context(), s, json.RawMessage(`{"colection":"x"}`))
 			t.Run(op.Name, func(t *testing.T) { checkRefused(t, err, robotmem.Invalid, "colection") })
 		}
-		_, err := robotmem.OpByName("recall").Call(t.Context(), s, json.RawMessage(`{"spatial_sort":{"field":"a","target":[0,0],"limit":1}}`))
+		_, err := robotmem.OpByName("recall").Call(t.Context(), s,
+			json.RawMessage(`{"spatial_sort":{"field":"a","target":[0,0],"limit":1}}`))
 		checkRefused(t, err, robotmem.Invalid, "spatial_sort.limit")
 	}},
 	{"BadRequestsAreInvalid", func(t *testing.T, s robotmem.Service) {
@@ -73,7 +74,8 @@ var wireCases = []testCase{
 	}},
 	{"JSONValuedFieldsMayBeStrings", func(t *testing.T, s robotmem.Service) {
 		call(t, s, "learn", `{"insight":"grip at the sink","context":"{\"i\":1,\"spatial\":{\"position\":[1,2]}}"}`)
-		call(t, s, "save_perception", `{"description":"trace of the grip","metadata":"{\"rate_hz\":100}","context":"{\"i\":2}"}`)
+		call(t, s, "save_perception",
+			`{"description":"trace of the grip","metadata":"{\"rate_hz\":100}","context":"{\"i\":2}"}`)
 
 		for _, request := range []string{
 			`{"context_filter":"{\"i\":1}"}`,
@@ -98,8 +100,14 @@ var wireCases = []testCase{
 		session := do(t, s.StartSession, &robotmem.StartSessionRequest{}).SessionID
 		for i, step := range []struct{ op, request string }{
 			{"start_session", `{"context":{"task":{"name":"grip"}}}`},
-			{"learn", fmt.Sprintf(`{"insight":"grip_force=12.5 N holds wet glass","session_id":%q,"context":{"task":{"success":true},"spatial":{"position":[0,0]}}}`, session)},
-			{"learn", fmt.Sprintf(`{"insight":"grip_force=12.5 N holds wet glass","session_id":%q,"context":{"task":{"success":true},"spatial":{"position":[0,0]}}}`, session)},
+			{
+				"learn",
+				fmt.Sprintf(`{"insight":"grip_force=12.5 N holds wet glass","session_id":%q,"context":{"task":{"success":true},"spatial":{"position":[0,0]}}}`, session),
+			},
+			{
+				"learn",
+				fmt.Sprintf(`{"insight":"grip_force=12.5 N holds wet glass","session_id":%q,"context":{"task":{"success":true},"spatial":{"position":[0,0]}}}`, session),
+			},
 			{"learn_batch", `{"items":[{"insight":"a trace of slip"},{}]}`},
 			{"recall", `{"query":"wet glass","explain":true}`},
 			{"recall", `{"query":"nothing like it"}`},
@@ -115,8 +123,12 @@ var wireCases = []testCase{
 			{"end_session", fmt.Sprintf(`{"session_id":%q,"outcome_score":1,"used_memory_ids":[1]}`, session)},
 			{"start_session", `{}`},
 			{"pin", `{"memory_id":1}`}, {"session", fmt.Sprintf(`{"session_id":%q}`, session)},
-			{"list", `{"limit":1}`}, {"sessions", `{}`}, {"session_memories", fmt.Sprintf(`{"session_id":%q}`, session)},
-			{"collections", `{}`}, {"categories", `{}`}, {"paths", `{}`}, {"paths", `{"path":"task.success"}`}, {"places", `{"field":"spatial.position","grid":4}`}, {"recent_failures", `{}`}, {"incidents", `{}`},
+			{"list", `{"limit":1}`}, {"sessions", `{}`}, {
+				"session_memories", fmt.Sprintf(`{"session_id":%q}`, session),
+			},
+			{"collections", `{}`}, {"categories", `{}`}, {"paths", `{}`}, {"paths", `{"path":"task.success"}`}, {
+				"places", `{"field":"spatial.position","grid":4}`,
+			}, {"recent_failures", `{}`}, {"incidents", `{}`},
 			{"audit", `{"limit":2}`}, {"audit", `{"memory_id":1,"action":"updated"}`},
 			{"stats", `{}`}, {"activity", `{}`}, {"changes", `{"since":0}`}, {"doctor", `{}`}, {"repair", `{}`},
 		} {

@@ -73,15 +73,18 @@ func (t *TokenSpec) check() error {
 	roles := []string{robotmem.RoleAdmin, robotmem.RoleOperator, robotmem.RoleRobot, robotmem.RoleReader}
 	switch {
 	case !accessName.MatchString(t.Name):
-		return robotmem.Errorf(robotmem.Invalid, "name", "must be 1 to 64 letters, digits, dots, dashes and underscores, not %.100q", t.Name)
+		return robotmem.Errorf(robotmem.Invalid, "name",
+			"must be 1 to 64 letters, digits, dots, dashes and underscores, not %.100q", t.Name)
 	case !slices.Contains(roles, t.Role):
 		return robotmem.Errorf(robotmem.Invalid, "role", "must be %s, not %.100q", strings.Join(roles, ", "), t.Role)
 	case t.Role == robotmem.RoleRobot && (t.Robot == "" || record.CleanName(t.Robot, record.MaxRobot) != t.Robot):
-		return robotmem.Errorf(robotmem.Invalid, "robot", "must be the name of the robot, 1 to 64 characters on one line, not %.100q", t.Robot)
+		return robotmem.Errorf(robotmem.Invalid, "robot",
+			"must be the name of the robot, 1 to 64 characters on one line, not %.100q", t.Robot)
 	case t.Role != robotmem.RoleRobot && t.Robot != "":
 		return robotmem.Errorf(robotmem.Invalid, "robot", "is for the role robot, not for %s", t.Role)
 	case t.Role == robotmem.RoleRobot && len(t.Collections) == 0:
-		return robotmem.Errorf(robotmem.Invalid, "collections", "is required for the role robot: the collections that it reads and writes, or * for all")
+		return robotmem.Errorf(robotmem.Invalid, "collections",
+			"is required for the role robot: the collections that it reads and writes, or * for all")
 	case (t.Role == robotmem.RoleAdmin || t.Role == robotmem.RoleOperator) && len(t.Collections) > 0:
 		return robotmem.Errorf(robotmem.Invalid, "collections", "is for the roles robot and reader; %s has all", t.Role)
 	case len(t.Collections) == 0:
@@ -90,7 +93,8 @@ func (t *TokenSpec) check() error {
 
 	t.Collections = slices.Compact(slices.Sorted(slices.Values(t.Collections)))
 	if set := strings.Join(t.Collections, ","); !robotmem.ValidCollections(set) {
-		return robotmem.Errorf(robotmem.Invalid, "collections", "must be names of 1 to 64 of A-Z a-z 0-9 . _ -, or * alone, not %.100q", set)
+		return robotmem.Errorf(robotmem.Invalid, "collections",
+			"must be names of 1 to 64 of A-Z a-z 0-9 . _ -, or * alone, not %.100q", set)
 	}
 
 	return nil
@@ -115,7 +119,8 @@ func (s *Site) CreateToken(ctx context.Context, tenant string, t TokenSpec) (sec
 	}, hash[:])
 	switch {
 	case errors.Is(err, postgres.ErrExists):
-		return "", robotmem.Errorf(robotmem.Conflict, "name", "the tenant %s has a token %q; take another name, or revoke it first", tenant, t.Name)
+		return "", robotmem.Errorf(robotmem.Conflict, "name",
+			"the tenant %s has a token %q; take another name, or revoke it first", tenant, t.Name)
 	case errors.Is(err, postgres.ErrNone):
 		return "", noTenant(tenant)
 	case err != nil:
@@ -158,7 +163,8 @@ func (s *Site) HasTokens(ctx context.Context, tenant string) (bool, error) {
 func (s *Site) RevokeToken(ctx context.Context, tenant, name string) error {
 	hash, err := s.server.RevokeToken(ctx, tenant, name)
 	if errors.Is(err, postgres.ErrNone) {
-		return robotmem.Errorf(robotmem.NotFound, "name", "the tenant %.100q has no token %.100q; robotmem fleet token list shows them", tenant, name)
+		return robotmem.Errorf(robotmem.NotFound, "name",
+			"the tenant %.100q has no token %.100q; robotmem fleet token list shows them", tenant, name)
 	}
 	if err == nil {
 		// The caches of the other nodes still hold the token until their entries expire.
@@ -205,7 +211,8 @@ func (s *Site) Caller(ctx context.Context, hash [sha256.Size]byte) (c robotmem.C
 // CreateTenant makes a tenant. It fails with Conflict if there is one of that name.
 func (s *Site) CreateTenant(ctx context.Context, name string) error {
 	if !accessName.MatchString(name) {
-		return robotmem.Errorf(robotmem.Invalid, "tenant", "must be 1 to 64 letters, digits, dots, dashes and underscores, not %.100q", name)
+		return robotmem.Errorf(robotmem.Invalid, "tenant",
+			"must be 1 to 64 letters, digits, dots, dashes and underscores, not %.100q", name)
 	}
 
 	// MakeTenant also returns an existing tenant, so the name is looked up first.
@@ -251,7 +258,8 @@ func (s *Site) Limit(ctx context.Context, tenant string, l Limits) (Tenant, erro
 	case errors.Is(err, postgres.ErrNone):
 		return Tenant{}, noTenant(tenant)
 	case errors.Is(err, postgres.ErrLimit):
-		return Tenant{}, robotmem.Errorf(robotmem.Invalid, "requests_per_second", "must be more than 0; a negative number takes the limit away")
+		return Tenant{}, robotmem.Errorf(robotmem.Invalid, "requests_per_second",
+			"must be more than 0; a negative number takes the limit away")
 	case err != nil:
 		return Tenant{}, err
 	}
@@ -271,7 +279,8 @@ func (s *Site) known(ctx context.Context, tenant string) error {
 }
 
 func noTenant(name string) error {
-	return robotmem.Errorf(robotmem.NotFound, "tenant", "there is no tenant %.100q; robotmem fleet tenant create makes one", name)
+	return robotmem.Errorf(robotmem.NotFound, "tenant",
+		"there is no tenant %.100q; robotmem fleet tenant create makes one", name)
 }
 
 // Ready fails with Unavailable if no server that takes writes is reached.

@@ -79,11 +79,14 @@ func (g *Guard) enter(ctx context.Context, op string) (a *access, leave func(), 
 	case robotmem.RoleAdmin, robotmem.RoleOperator:
 		a.Collections = robotmem.AllCollections
 	case robotmem.RoleReader, robotmem.RoleRobot:
-		if a.Collections == "" || a.Role == robotmem.RoleRobot && a.Robot == "" || a.Role == robotmem.RoleReader && !a.ReadOnly {
-			return nil, nil, robotmem.Errorf(robotmem.Forbidden, "", "the token names no collections or no robot; make another one")
+		if a.Collections == "" || a.Role == robotmem.RoleRobot && a.Robot == "" ||
+			a.Role == robotmem.RoleReader && !a.ReadOnly {
+			return nil, nil, robotmem.Errorf(robotmem.Forbidden, "",
+				"the token names no collections or no robot; make another one")
 		}
 	default:
-		return nil, nil, robotmem.Errorf(robotmem.Forbidden, "", "the token has no role; it must be admin, operator, robot or reader")
+		return nil, nil, robotmem.Errorf(robotmem.Forbidden, "",
+			"the token has no role; it must be admin, operator, robot or reader")
 	}
 
 	if a.open, leave, err = g.nodes.take(ctx, a.Tenant); err != nil {
@@ -138,11 +141,16 @@ func (a *access) limited() bool {
 }
 
 // call runs an operation with the checks of its request.
-func call[In, Out any](ctx context.Context, g *Guard, op string, r *In, method func(robotmem.Service, context.Context, *In) (*Out, error)) (*Out, error) {
-	return serve(ctx, g, op, r, func(ctx context.Context, a *access, r *In) (*Out, error) { return method(a.node, ctx, r) })
+func call[In, Out any](
+	ctx context.Context, g *Guard, op string, r *In, method func(robotmem.Service, context.Context, *In) (*Out, error),
+) (*Out, error) {
+	return serve(ctx, g, op, r,
+		func(ctx context.Context, a *access, r *In) (*Out, error) { return method(a.node, ctx, r) })
 }
 
-func serve[In, Out any](ctx context.Context, g *Guard, op string, r *In, run func(context.Context, *access, *In) (*Out, error)) (*Out, error) {
+func serve[In, Out any](
+	ctx context.Context, g *Guard, op string, r *In, run func(context.Context, *access, *In) (*Out, error),
+) (*Out, error) {
 	res, err := func() (*Out, error) {
 		a, leave, err := g.enter(ctx, op)
 		if err != nil {
@@ -162,7 +170,8 @@ func serve[In, Out any](ctx context.Context, g *Guard, op string, r *In, run fun
 		// The check needs the number. What it refuses must look like a memory that is not there.
 		uid, id := robotmem.ByUID(&q)
 		if uid != "" && *id != 0 {
-			return nil, robotmem.Errorf(robotmem.Invalid, "memory_id", "a number and a uid are given; name the memory once")
+			return nil, robotmem.Errorf(robotmem.Invalid, "memory_id",
+				"a number and a uid are given; name the memory once")
 		}
 		if err := engine.Of(a.node).Number(ctx, &q); err != nil {
 			return nil, err
@@ -375,7 +384,8 @@ func (a *access) checkMemory(ctx context.Context, field string, id int64, own bo
 
 	// A memory in another collection is reported like an absent one, so that ids do not reveal what exists.
 	case err != nil || !robotmem.InCollections(a.Collections, m.Collection):
-		return robotmem.Errorf(robotmem.NotFound, field, "there is no memory %d; ids come from learn, recall and list", id)
+		return robotmem.Errorf(robotmem.NotFound, field, "there is no memory %d; ids come from learn, recall and list",
+			id)
 	case own && a.Role == robotmem.RoleRobot && (m.Provenance == nil || m.Provenance.Robot != a.Robot):
 		return a.forbidden(field, "memory %d is not of this robot; learn a fact of your own instead", id)
 	}
@@ -412,7 +422,8 @@ func (a *access) checkSession(ctx context.Context, field, id string, own bool) (
 }
 
 func noSession(field, id string) error {
-	return robotmem.Errorf(robotmem.NotFound, field, "there is no session %q; start_session returns an id, or takes one of yours", id)
+	return robotmem.Errorf(robotmem.NotFound, field,
+		"there is no session %q; start_session returns an id, or takes one of yours", id)
 }
 
 // checkUsed checks the memories that an episode is to credit, which may be of other robots.

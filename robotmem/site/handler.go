@@ -55,7 +55,9 @@ func Handler(node Memories) func(http.ResponseWriter, *http.Request) error {
 }
 
 // decoded decodes a request of at most 1 MiB, for f.
-func decoded[Request, Response any](node Memories, memories int64, f func(context.Context, *local.Node, *Request) (*Response, error)) func(http.ResponseWriter, *http.Request) (any, error) {
+func decoded[Request, Response any](
+	node Memories, memories int64, f func(context.Context, *local.Node, *Request) (*Response, error),
+) func(http.ResponseWriter, *http.Request) (any, error) {
 	return func(w http.ResponseWriter, r *http.Request) (any, error) {
 		n, leave, err := node(r.Context(), memories, 0)
 		if err != nil {
@@ -63,7 +65,8 @@ func decoded[Request, Response any](node Memories, memories int64, f func(contex
 		}
 		defer leave()
 		request := new(Request)
-		if err := decode(http.MaxBytesReader(w, r.Body, fleet.MaxPush), r.Header.Get("Content-Encoding"), request); err != nil {
+		if err := decode(http.MaxBytesReader(w, r.Body, fleet.MaxPush), r.Header.Get("Content-Encoding"),
+			request); err != nil {
 			return nil, err
 		}
 
@@ -101,7 +104,8 @@ func receivePayload(ctx context.Context, node Memories, body io.Reader) error {
 		err = json.Unmarshal(head, p)
 	}
 	if err != nil || len(p.Memories) != 1 || p.Memories[0].Payload == nil || p.Memories[0].Payload.Bytes < 0 {
-		return robotmem.Errorf(robotmem.Invalid, "body", "must begin with a line of at most %d bytes that is the push of one memory with a payload", mostHead)
+		return robotmem.Errorf(robotmem.Invalid, "body",
+			"must begin with a line of at most %d bytes that is the push of one memory with a payload", mostHead)
 	}
 
 	// The robot and its rights are checked before any byte of the payload is stored.

@@ -53,7 +53,9 @@ func (g *Guard) Pin(ctx context.Context, r *admin.PinRequest) (*admin.PinRespons
 	return call(ctx, g, "pin", r, robotmem.Service.Pin)
 }
 
-func (g *Guard) StartSession(ctx context.Context, r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
+func (g *Guard) StartSession(
+	ctx context.Context, r *robotmem.StartSessionRequest,
+) (*robotmem.StartSessionResponse, error) {
 	return serve(ctx, g, "start_session", r, func(ctx context.Context, a *access, r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
 		res, err := a.node.StartSession(ctx, r)
 		// With an origin the node may return a known episode, which may be of another robot.
@@ -108,7 +110,8 @@ func (g *Guard) Session(ctx context.Context, r *robotmem.SessionRequest) (*robot
 	return serve(ctx, g, "session", r, func(ctx context.Context, a *access, r *robotmem.SessionRequest) (*robotmem.SessionResponse, error) {
 		res, err := a.node.Session(ctx, r)
 		if err == nil {
-			res.Recalled = slices.DeleteFunc(res.Recalled, func(m robotmem.RecalledMemory) bool { return !robotmem.InCollections(a.Collections, m.Collection) })
+			res.Recalled = slices.DeleteFunc(res.Recalled,
+				func(m robotmem.RecalledMemory) bool { return !robotmem.InCollections(a.Collections, m.Collection) })
 		}
 		return res, err
 	})
@@ -122,7 +125,8 @@ func (g *Guard) Collections(ctx context.Context, r *admin.CollectionsRequest) (*
 	return serve(ctx, g, "collections", r, func(ctx context.Context, a *access, r *admin.CollectionsRequest) (*admin.CollectionsResponse, error) {
 		res, err := a.node.Collections(ctx, r)
 		if err == nil {
-			res.Collections = slices.DeleteFunc(res.Collections, func(c admin.CollectionCount) bool { return !robotmem.InCollections(a.Collections, c.Collection) })
+			res.Collections = slices.DeleteFunc(res.Collections,
+				func(c admin.CollectionCount) bool { return !robotmem.InCollections(a.Collections, c.Collection) })
 		}
 		return res, err
 	})
@@ -160,7 +164,10 @@ func (g *Guard) Stats(ctx context.Context, r *admin.StatsRequest) (*admin.StatsR
 }
 
 func (a *access) stats(ctx context.Context) (*admin.StatsResponse, error) {
-	res := &admin.StatsResponse{ByStatus: map[string]int64{}, ByType: map[string]int64{}, ByCategory: map[string]int64{}, Workers: []admin.Worker{}}
+	res := &admin.StatsResponse{
+		ByStatus: map[string]int64{}, ByType: map[string]int64{}, ByCategory: map[string]int64{},
+		Workers: []admin.Worker{},
+	}
 	res.Interpreted = []string{"counts of " + strings.ReplaceAll(a.Collections, ",", ", ") + "; what is of the whole tenant is left out"}
 
 	// Only counts of the caller's collections may be told, so they are added up from operations that respect the
@@ -240,7 +247,9 @@ func (g *Guard) Repair(ctx context.Context, r *admin.RepairRequest) (*admin.Repa
 	return call(ctx, g, "repair", r, robotmem.Service.Repair)
 }
 
-func (g *Guard) SavePerception(ctx context.Context, r *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
+func (g *Guard) SavePerception(
+	ctx context.Context, r *robotmem.SavePerceptionRequest,
+) (*robotmem.SavePerceptionResponse, error) {
 	return serve(ctx, g, "save_perception", r, func(ctx context.Context, a *access, r *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
 		if err := refusePath(r, nil); err != nil {
 			return nil, err
@@ -249,7 +258,9 @@ func (g *Guard) SavePerception(ctx context.Context, r *robotmem.SavePerceptionRe
 	})
 }
 
-func (g *Guard) SavePerceptionFrom(ctx context.Context, r *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
+func (g *Guard) SavePerceptionFrom(
+	ctx context.Context, r *robotmem.SavePerceptionRequest, data io.Reader,
+) (*robotmem.SavePerceptionResponse, error) {
 	return serve(ctx, g, "save_perception", r, func(ctx context.Context, a *access, r *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
 		if err := refusePath(r, data); err != nil {
 			return nil, err

@@ -26,7 +26,8 @@ func (s *Site) claimPayloads(ctx context.Context) error {
 		return err
 	}
 	if err := os.MkdirAll(s.options.Payloads, 0o700); err != nil {
-		return robotmem.Errorf(robotmem.Unavailable, "payloads", "the folder of large payloads cannot be made (%v)", err)
+		return robotmem.Errorf(robotmem.Unavailable, "payloads", "the folder of large payloads cannot be made (%v)",
+			err)
 	}
 
 	path := filepath.Join(s.options.Payloads, store.OwnerFile)
@@ -37,12 +38,16 @@ func (s *Site) claimPayloads(ctx context.Context) error {
 		case err == nil && owner == id:
 			return nil
 		case err == nil:
-			return robotmem.Errorf(robotmem.Conflict, "payloads", "the folder %s has the payloads of another database; name another folder with --payloads (or, if that database was moved here, delete %s)", s.options.Payloads, path)
+			return robotmem.Errorf(robotmem.Conflict, "payloads",
+				"the folder %s has the payloads of another database; name another folder with --payloads (or, if that database was moved here, delete %s)",
+				s.options.Payloads, path)
 		case !errors.Is(err, fs.ErrNotExist):
-			return robotmem.Errorf(robotmem.Unavailable, "payloads", "the owner of the folder of large payloads cannot be read (%v)", err)
+			return robotmem.Errorf(robotmem.Unavailable, "payloads",
+				"the owner of the folder of large payloads cannot be read (%v)", err)
 		}
 		if err := writeNew(path, id+"\n"); err != nil && !errors.Is(err, fs.ErrExist) {
-			return robotmem.Errorf(robotmem.Unavailable, "payloads", "the owner of the folder of large payloads cannot be noted (%v)", err)
+			return robotmem.Errorf(robotmem.Unavailable, "payloads",
+				"the owner of the folder of large payloads cannot be noted (%v)", err)
 		}
 	}
 

@@ -26,7 +26,8 @@ func (s *Site) limitsOf(ctx context.Context, tenant string) (l limits, err error
 	}
 	r, err := s.server.TenantNamed(ctx, tenant)
 	if errors.Is(err, postgres.ErrNone) {
-		return l, robotmem.Errorf(robotmem.Forbidden, "tenant", "there is no tenant %.100q; robotmem fleet tenant create makes one", tenant)
+		return l, robotmem.Errorf(robotmem.Forbidden, "tenant",
+			"there is no tenant %.100q; robotmem fleet tenant create makes one", tenant)
 	}
 	if err != nil {
 		return l, err
@@ -98,7 +99,9 @@ func (a *access) room(ctx context.Context, memories, bytes int64) (left int64, e
 		return 0, err
 	}
 	if l.Memories != nil && u.memories+memories > *l.Memories {
-		return 0, robotmem.Errorf(robotmem.TooLarge, "", "the tenant %s holds %d memories, and its quota max_memories is %d; purge some, or have the operator of the site raise it", a.Tenant, u.memories, *l.Memories)
+		return 0, robotmem.Errorf(robotmem.TooLarge, "",
+			"the tenant %s holds %d memories, and its quota max_memories is %d; purge some, or have the operator of the site raise it",
+			a.Tenant, u.memories, *l.Memories)
 	}
 
 	left = -1
@@ -116,7 +119,9 @@ func (a *access) room(ctx context.Context, memories, bytes int64) (left int64, e
 }
 
 func (a *access) overPayload(quota int64) error {
-	return robotmem.Errorf(robotmem.TooLarge, "", "the payloads of the tenant %s would exceed its quota max_payload_bytes of %d bytes; purge some perceptions, or have the operator of the site raise it", a.Tenant, quota)
+	return robotmem.Errorf(robotmem.TooLarge, "",
+		"the payloads of the tenant %s would exceed its quota max_payload_bytes of %d bytes; purge some perceptions, or have the operator of the site raise it",
+		a.Tenant, quota)
 }
 
 // within checks what a request stores against the quotas.

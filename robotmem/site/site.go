@@ -97,7 +97,8 @@ func (s *Site) node(ctx context.Context, name string, closed func()) (*local.Nod
 	}
 	payloads := s.folder(tenant)
 	if err := os.MkdirAll(payloads, 0o700); err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "payloads", "the folder of large payloads cannot be made (%v)", err)
+		return nil, robotmem.Errorf(robotmem.Unavailable, "payloads",
+			"the folder of large payloads cannot be made (%v)", err)
 	}
 
 	options := engine.OptionsOf(s.options.Options)

@@ -35,7 +35,8 @@ func AnswerPush(ctx context.Context, n *local.Node, p *fleet.PushRequest) (*flee
 
 	// The replica is registered before anything is stored, so that two memories with one robot name cannot mix their
 	// numbers.
-	if err := engine.Of(n).Store.Write(ctx, func(tx *store.Tx) error { return registerReplica(tx, robotmem.CallerOf(ctx), p) }); err != nil {
+	if err := engine.Of(n).Store.Write(ctx,
+		func(tx *store.Tx) error { return registerReplica(tx, robotmem.CallerOf(ctx), p) }); err != nil {
 		return nil, err
 	}
 
@@ -98,7 +99,9 @@ func AnswerPush(ctx context.Context, n *local.Node, p *fleet.PushRequest) (*flee
 // requireRobot fails if the token of the caller is of another robot.
 func requireRobot(ctx context.Context, robot string) error {
 	if c := robotmem.CallerOf(ctx); c.Role == robotmem.RoleRobot && c.Robot != robot {
-		return robotmem.Errorf(robotmem.Forbidden, "robot", "is %q, and the token is of the robot %s; join with --robot %[2]s, or with a token of %[1]q", robot, c.Robot)
+		return robotmem.Errorf(robotmem.Forbidden, "robot",
+			"is %q, and the token is of the robot %s; join with --robot %[2]s, or with a token of %[1]q", robot,
+			c.Robot)
 	}
 	return nil
 }
@@ -112,7 +115,9 @@ func requireCollection(ctx context.Context, collection string) error {
 }
 
 // ownSessions returns the sessions that the caller may store. They are in its collections and not another robot's.
-func ownSessions(ctx context.Context, n *local.Node, p *fleet.PushRequest, ack *fleet.PushResponse) (own []archive.Session, err error) {
+func ownSessions(
+	ctx context.Context, n *local.Node, p *fleet.PushRequest, ack *fleet.PushResponse,
+) (own []archive.Session, err error) {
 	err = engine.Of(n).Store.Read(ctx, func(c *store.Conn) error {
 		for _, s := range p.Sessions {
 			err := requireCollection(ctx, s.Collection)
@@ -126,7 +131,8 @@ func ownSessions(ctx context.Context, n *local.Node, p *fleet.PushRequest, ack *
 				return err
 			}
 			if err != nil {
-				ack.Refused = append(ack.Refused, fleet.SyncNote{UID: s.SessionID, Reason: robotmem.Explain(err).Detail()})
+				ack.Refused = append(ack.Refused,
+					fleet.SyncNote{UID: s.SessionID, Reason: robotmem.Explain(err).Detail()})
 				continue
 			}
 			own = append(own, s)
@@ -148,8 +154,10 @@ func requireSession(ctx context.Context, c *store.Conn, robot, id string) error 
 	if err != nil {
 		return err
 	}
-	if by := record.RobotOf(known.Context); by != "" && by != robot && robotmem.CallerOf(ctx).Role == robotmem.RoleRobot {
-		return robotmem.Errorf(robotmem.Forbidden, "session_id", "%q is an episode of the robot %s, and the token is of the robot %s", id, by, robot)
+	if by := record.RobotOf(known.Context); by != "" && by != robot &&
+		robotmem.CallerOf(ctx).Role == robotmem.RoleRobot {
+		return robotmem.Errorf(robotmem.Forbidden, "session_id",
+			"%q is an episode of the robot %s, and the token is of the robot %s", id, by, robot)
 	}
 
 	return requireCollection(ctx, known.Collection)
@@ -162,7 +170,8 @@ func requireMemory(caller robotmem.Caller, robot, collection string) error {
 		return robotmem.Errorf(robotmem.Forbidden, "uid", "is not a memory of the robot %s", caller.Robot)
 	}
 	if set := caller.Collections; set != "" && !robotmem.InCollections(set, collection) {
-		return robotmem.Errorf(robotmem.Forbidden, "uid", "is not a memory of the robot %s: it is in another collection than the token has", caller.Robot)
+		return robotmem.Errorf(robotmem.Forbidden, "uid",
+			"is not a memory of the robot %s: it is in another collection than the token has", caller.Robot)
 	}
 
 	return nil
@@ -225,7 +234,8 @@ func registerReplica(tx *store.Tx, c robotmem.Caller, p *fleet.PushRequest) erro
 
 	// Without this check a robot that learns the id of another replica could move its progress.
 	if c.Role == robotmem.RoleRobot && before != p.Robot {
-		return robotmem.Errorf(robotmem.Forbidden, "replica", "is the memory of another robot; run robotmem fleet leave, then join again")
+		return robotmem.Errorf(robotmem.Forbidden, "replica",
+			"is the memory of another robot; run robotmem fleet leave, then join again")
 	}
 
 	other := ""
@@ -234,7 +244,9 @@ func registerReplica(tx *store.Tx, c robotmem.Caller, p *fleet.PushRequest) erro
 		return err
 	}
 	if other != "" {
-		return robotmem.Errorf(robotmem.Conflict, "robot", "another memory sends as %q to this site; give this robot another name with --robot, or, if this memory takes the place of that one, join with --replace", p.Robot)
+		return robotmem.Errorf(robotmem.Conflict, "robot",
+			"another memory sends as %q to this site; give this robot another name with --robot, or, if this memory takes the place of that one, join with --replace",
+			p.Robot)
 	}
 
 	now := store.FormatTime(tx.Now)
@@ -256,7 +268,8 @@ func AnswerHello(ctx context.Context, n *local.Node, h *fleet.HelloRequest) (w *
 				return err
 			}
 		}
-		if err := registerReplica(tx, robotmem.CallerOf(ctx), &fleet.PushRequest{Replica: h.Replica, Robot: h.Robot}); err != nil {
+		if err := registerReplica(tx, robotmem.CallerOf(ctx),
+			&fleet.PushRequest{Replica: h.Replica, Robot: h.Robot}); err != nil {
 			return err
 		}
 		w.Upto, err = tx.Number(store.UptoOfReplica, h.Replica)
@@ -313,7 +326,8 @@ func (a *arrival) purge(ctx context.Context, n *local.Node, uid string) error {
 		return err
 	}
 
-	_, err = n.Forget(ctx, &robotmem.ForgetRequest{MemoryID: id, Purge: true, Reason: "purged on robot " + a.push.Robot})
+	_, err = n.Forget(ctx,
+		&robotmem.ForgetRequest{MemoryID: id, Purge: true, Reason: "purged on robot " + a.push.Robot})
 
 	// A push that is repeated finds the memory purged already.
 	if errors.Is(err, robotmem.NotFound) {
@@ -346,7 +360,9 @@ type lastArrival struct {
 }
 
 // Decide implements engine.Sync.
-func (a *arrival) Decide(tx *store.Tx, r *store.ImportRecord, known *store.Archived, v store.Decision) (store.Decision, error) {
+func (a *arrival) Decide(
+	tx *store.Tx, r *store.ImportRecord, known *store.Archived, v store.Decision,
+) (store.Decision, error) {
 	if v == store.ImportPurged {
 		return v, nil // purged here
 	}
@@ -420,7 +436,8 @@ func (a *arrival) Stored(tx *store.Tx, r *store.ImportRecord, id int64, v store.
 	if v == store.ImportKeep || v == store.ImportSame {
 		// The site keeps its own state, so the next change of the robot is compared with that state and not with the
 		// one that it has sent now.
-		_, err := tx.One(store.LastArrival, []any{r.UID, a.push.Replica}, func(s store.Row) { ours = s.ColumnBlob(2, nil) })
+		_, err := tx.One(store.LastArrival, []any{r.UID, a.push.Replica},
+			func(s store.Row) { ours = s.ColumnBlob(2, nil) })
 		if err != nil {
 			return err
 		}
@@ -481,7 +498,9 @@ func AnswerPull(ctx context.Context, n *local.Node, p *fleet.PullRequest) (*flee
 
 			wanted := false
 			for i, s := range p.Subscribe {
-				wanted = wanted || (s.Collection == "*" || s.Collection == a.Collection) && (wheres[i] == nil || a.Status != "active" || wheres[i].Match(viewOf(&a.Memory)))
+				wanted = wanted ||
+					(s.Collection == "*" || s.Collection == a.Collection) &&
+						(wheres[i] == nil || a.Status != "active" || wheres[i].Match(viewOf(&a.Memory)))
 			}
 
 			if !wanted {
@@ -518,6 +537,7 @@ func AnswerPull(ctx context.Context, n *local.Node, p *fleet.PullRequest) (*flee
 func viewOf(m *archive.Memory) *filter.View {
 	return &filter.View{Memory: &robotmem.Memory{
 		Context: robotmem.ParseObject(string(m.Context)), Category: m.Category, PerceptionType: m.PerceptionType, SessionID: m.Session,
-		Confidence: m.Confidence, ObservedAt: store.ParseTime(m.ObservedAt), Outcome: cmp.Or(m.Extra.Outcome, robotmem.OutcomeUnknown),
+		Confidence: m.Confidence, ObservedAt: store.ParseTime(m.ObservedAt), Outcome: cmp.Or(m.Extra.Outcome,
+			robotmem.OutcomeUnknown),
 	}}
 }

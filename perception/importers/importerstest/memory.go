@@ -91,7 +91,8 @@ func (m *Memory) End(_ context.Context, session string, outcome *float64) error 
 func (m *Memory) check(p importers.Perception) {
 	m.T.Helper()
 	m.checkOrigin(p.Origin)
-	if n := utf8.RuneCountInString(p.Description); n < importers.MinDescription || len(p.Description) > importers.MaxDescription || !utf8.ValidString(p.Description) {
+	if n := utf8.RuneCountInString(p.Description); n < importers.MinDescription ||
+		len(p.Description) > importers.MaxDescription || !utf8.ValidString(p.Description) {
 		m.T.Errorf("%s: description %.100q breaks the limits", p.Origin, p.Description)
 	}
 

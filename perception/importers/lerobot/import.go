@@ -28,7 +28,8 @@ type Options struct {
 }
 
 func (o *Options) wants(episode int64) bool {
-	return len(o.Episodes) == 0 || slices.ContainsFunc(o.Episodes, func(r Range) bool { return r.First <= episode && episode <= r.Last })
+	return len(o.Episodes) == 0 ||
+		slices.ContainsFunc(o.Episodes, func(r Range) bool { return r.First <= episode && episode <= r.Last })
 }
 
 type importer struct {
@@ -112,7 +113,10 @@ func (im *importer) checkTotals(episodes []episode) {
 	}
 	// A difference is only reported: each episode is checked against its own rows later.
 	if n := int64(len(episodes)); n != im.in.Episodes || frames != im.in.Frames {
-		im.report.Break("meta/info.json", fmt.Errorf("it claims %d episodes of %d frames; meta/episodes lists %d of %d", im.in.Episodes, im.in.Frames, n, frames), 1)
+		im.report.Break("meta/info.json",
+			fmt.Errorf("it claims %d episodes of %d frames; meta/episodes lists %d of %d", im.in.Episodes, im.in.Frames,
+				n, frames),
+			1)
 	}
 }
 
@@ -189,5 +193,6 @@ func (im *importer) disagree(e episode, f *dataFile, rows int64) {
 	if !im.o.wants(e.index) {
 		return
 	}
-	im.report.Break(fmt.Sprintf("episode %d", e.index), fmt.Errorf("meta/episodes claims %d consecutive frames; %s has %d", e.length, f.name, rows), e.length)
+	im.report.Break(fmt.Sprintf("episode %d", e.index),
+		fmt.Errorf("meta/episodes claims %d consecutive frames; %s has %d", e.length, f.name, rows), e.length)
 }

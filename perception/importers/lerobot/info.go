@@ -63,7 +63,8 @@ func parseInfo(data []byte) (*info, error) {
 	for _, key := range in.sortedKeys {
 		f := in.Features[key]
 		if len(key) > maxKey || !utf8.ValidString(key) {
-			return nil, fmt.Errorf("the feature %.100q has a name of %d bytes; up to %d of UTF-8 are read", key, len(key), maxKey)
+			return nil, fmt.Errorf("the feature %.100q has a name of %d bytes; up to %d of UTF-8 are read", key,
+				len(key), maxKey)
 		}
 		if err := f.setWidth(); err != nil {
 			return nil, fmt.Errorf("feature %.100q: %w", key, err)

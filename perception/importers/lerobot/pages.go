@@ -44,7 +44,8 @@ func readFooter(r io.ReaderAt, size int64) (*format.FileMetaData, error) {
 
 	n := int64(binary.LittleEndian.Uint32(tail[:]))
 	if n > min(maxFooter, size-12) {
-		return nil, fmt.Errorf("the parquet footer claims %d bytes; the file has %d and the limit is %d", n, size-12, maxFooter)
+		return nil, fmt.Errorf("the parquet footer claims %d bytes; the file has %d and the limit is %d", n, size-12,
+			maxFooter)
 	}
 
 	footer := make([]byte, n)
@@ -149,7 +150,8 @@ func eachPage(r io.ReaderAt, size int64, c *format.ColumnMetaData, visit func(*f
 		}
 		body := pos + int64(n)
 		if h.CompressedPageSize < 0 || int64(h.CompressedPageSize) > end-body {
-			return fmt.Errorf("the page at %d claims %d bytes; its column has %d left", pos, h.CompressedPageSize, end-body)
+			return fmt.Errorf("the page at %d claims %d bytes; its column has %d left", pos, h.CompressedPageSize,
+				end-body)
 		}
 		if err = checkPage(&h, c.Codec); err == nil {
 			err = checkSnappy(r, body, &h, c.Codec)
@@ -172,7 +174,8 @@ func checkPage(h *format.PageHeader, codec format.CompressionCodec) error {
 	}
 	// The library allocates the claimed size before it unpacks the page.
 	if plain < 0 || plain > maxPage || plain > packed*ratio {
-		return fmt.Errorf("claims to unpack to %d bytes from %d; the limit is %d and %d-fold", plain, packed, int64(maxPage), ratio)
+		return fmt.Errorf("claims to unpack to %d bytes from %d; the limit is %d and %d-fold", plain, packed,
+			int64(maxPage), ratio)
 	}
 
 	values, encoding := int32(0), format.Plain

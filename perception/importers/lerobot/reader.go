@@ -21,7 +21,9 @@ const (
 )
 
 // indexColumns are the columns of every dataset that say which frame a row is.
-var indexColumns = map[string]bool{"timestamp": true, "frame_index": true, "episode_index": true, "index": true, "task_index": true}
+var indexColumns = map[string]bool{
+	"timestamp": true, "frame_index": true, "episode_index": true, "index": true, "task_index": true,
+}
 
 // column is a feature that is read from the data files.
 type column struct {
@@ -76,9 +78,11 @@ func (im *importer) newReader(t table, file *dataFile) (*reader, error) {
 		case leaf == nil:
 			im.report.Skip(key, "the column is missing in "+file.name, 1)
 		case 8*longest*int64(f.width) > maxTrace:
-			im.report.Skip(key, fmt.Sprintf("an episode of %s has a trace of more than %d bytes", file.name, maxTrace), 1)
+			im.report.Skip(key, fmt.Sprintf("an episode of %s has a trace of more than %d bytes", file.name, maxTrace),
+				1)
 		case 8*longest*int64(f.width) > left:
-			im.report.Skip(key, fmt.Sprintf("the traces of an episode of %s take more than %d bytes together", file.name, maxTraces), 1)
+			im.report.Skip(key,
+				fmt.Sprintf("the traces of an episode of %s take more than %d bytes together", file.name, maxTraces), 1)
 		default:
 			left -= 8 * longest * int64(f.width)
 			rd.columns, rd.fields = append(rd.columns, c), append(rd.fields, field{leaf, c.set})
@@ -122,7 +126,8 @@ func (rd *reader) row() error {
 	if rd.listed && rd.o.wants(rd.index) && rd.rows < rd.current.length {
 		for _, c := range rd.columns {
 			if len(c.values) != c.feature.width {
-				return fmt.Errorf("column %s: frame %d of episode %d has %d numbers; meta/info.json claims %d", c.key, rd.rows, rd.index, len(c.values), c.feature.width)
+				return fmt.Errorf("column %s: frame %d of episode %d has %d numbers; meta/info.json claims %d", c.key,
+					rd.rows, rd.index, len(c.values), c.feature.width)
 			}
 			c.samples = append(c.samples, c.values...)
 		}
@@ -246,8 +251,10 @@ func (rd *reader) trace(e episode, c *column) importers.Perception {
 
 	return importers.Perception{
 		Origin: rd.origin(e, "/"+c.key), Type: perceptionType(c.key), MediaType: media.TypeSamples,
-		Description: rd.describe(e, fmt.Sprintf("%s, %d samples of %s at %.6g Hz", words(c.key), e.length, media.Plural(int64(c.feature.width), "channel"), rd.in.RateHz)),
-		Data:        data, Metadata: meta, Context: rd.context, Messages: int(e.length),
+		Description: rd.describe(e,
+			fmt.Sprintf("%s, %d samples of %s at %.6g Hz", words(c.key), e.length,
+				media.Plural(int64(c.feature.width), "channel"), rd.in.RateHz)),
+		Data: data, Metadata: meta, Context: rd.context, Messages: int(e.length),
 	}
 }
 

@@ -89,7 +89,8 @@ func (t table) open(group int, f field, left *int64) (_ *cursor, err error) {
 		return nil, err
 	}
 	if *left -= memory; *left < 0 {
-		return nil, fmt.Errorf("the pages of the columns up to this one take more than %d bytes; write smaller pages", int64(maxPages))
+		return nil, fmt.Errorf("the pages of the columns up to this one take more than %d bytes; write smaller pages",
+			int64(maxPages))
 	}
 
 	return &cursor{field: f, values: parquet.NewColumnChunkValueReader(t.RowGroups()[group].ColumnChunks()[at])}, nil

@@ -65,7 +65,8 @@ func (d *decoder) list(n int) []Value {
 
 func newDecoder(data []byte) (*decoder, error) {
 	if len(data) < encapsulation {
-		return nil, fmt.Errorf("a CDR message of %d bytes is too short; the encapsulation takes %d", len(data), encapsulation)
+		return nil, fmt.Errorf("a CDR message of %d bytes is too short; the encapsulation takes %d", len(data),
+			encapsulation)
 	}
 	if bytes.HasPrefix(data, []byte(zstdMagic)) {
 		return nil, errors.New("the message is compressed with zstd and damaged")

@@ -20,12 +20,18 @@ var derived = []struct {
 	types  []derivedType
 }{
 	{"_SendGoal_Event", 3, []derivedType{
-		{"#_SendGoal_Event", "service_msgs/ServiceEventInfo info\n#_SendGoal_Request[<=1] request\n#_SendGoal_Response[<=1] response"},
+		{
+			"#_SendGoal_Event",
+			"service_msgs/ServiceEventInfo info\n#_SendGoal_Request[<=1] request\n#_SendGoal_Response[<=1] response",
+		},
 		{"#_SendGoal_Request", "unique_identifier_msgs/UUID goal_id\n#_Goal goal"},
 		{"#_SendGoal_Response", "bool accepted\nbuiltin_interfaces/Time stamp"},
 	}},
 	{"_GetResult_Event", 3, []derivedType{
-		{"#_GetResult_Event", "service_msgs/ServiceEventInfo info\n#_GetResult_Request[<=1] request\n#_GetResult_Response[<=1] response"},
+		{
+			"#_GetResult_Event",
+			"service_msgs/ServiceEventInfo info\n#_GetResult_Request[<=1] request\n#_GetResult_Response[<=1] response",
+		},
 		{"#_GetResult_Request", "unique_identifier_msgs/UUID goal_id"},
 		{"#_GetResult_Response", "int8 status\n#_Result result"},
 	}},

@@ -11,7 +11,8 @@ import (
 
 // NewJSONDecoder returns a decoder of what robots write: names may come twice.
 func NewJSONDecoder(data []byte) *jsontext.Decoder {
-	return jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true))
 }
 
 // decodeJSON reads one JSON value.

@@ -44,7 +44,8 @@ func Parse(name, encoding string, text []byte) (*Schema, error) {
 	}
 
 	if len(text) > MaxDefinition {
-		return nil, fmt.Errorf("the definition of %.80s takes %d bytes; at most %d are read", name, len(text), MaxDefinition)
+		return nil, fmt.Errorf("the definition of %.80s takes %d bytes; at most %d are read", name, len(text),
+			MaxDefinition)
 	}
 	if len(text) == 0 {
 		text = []byte(builtIn)

@@ -38,7 +38,10 @@ const maxGap = 1000
 
 // clockOf finds the clock of a recording.
 func clockOf(info *Info) clock {
-	c := clock{signed: strings.HasPrefix(info.Format, formatDB3), unset: info.End == 0 && info.Messages > 0, wall: info.End >= firstWall}
+	c := clock{
+		signed: strings.HasPrefix(info.Format, formatDB3), unset: info.End == 0 && info.Messages > 0,
+		wall: info.End >= firstWall,
+	}
 	for _, unit := range []struct {
 		name     string
 		perTime  uint64 // units in a second

@@ -48,8 +48,13 @@ var readers atomic.Int64
 // openDB3 opens a database whose file is open. SQLite reads through that file, so that the same file is read even
 // if its name is replaced meanwhile. A write-ahead log may hold messages. If there is one, SQLite opens the database
 // and its log by their names. The path is "" if the file has no name.
-func openDB3(ctx context.Context, name, path string, file *os.File, size int64, budget *segment.Budget, drop func() error) (_ Source, err error) {
-	f := &db3File{name: name, file: file, size: size, drop: drop, channels: map[int64]*Channel{}, maxRows: importers.MaxSQLiteRows(size)}
+func openDB3(
+	ctx context.Context, name, path string, file *os.File, size int64, budget *segment.Budget, drop func() error,
+) (_ Source, err error) {
+	f := &db3File{
+		name: name, file: file, size: size, drop: drop, channels: map[int64]*Channel{},
+		maxRows: importers.MaxSQLiteRows(size),
+	}
 	uri := url.URL{Scheme: "file"}
 	if log, err := os.Stat(path + "-wal"); path != "" && err == nil && log.Size() > 0 {
 		if err := importers.CheckSQLite(path); err != nil {
@@ -101,7 +106,8 @@ func (f *db3File) readSchema(ctx context.Context, budget *segment.Budget) error 
 	}
 	limit := strconv.Itoa(maxChannels)
 	tables := map[string]bool{}
-	query("SELECT name FROM sqlite_schema WHERE type = 'table'", func(s *sqlite3.Stmt) { tables[s.ColumnText(0)] = true })
+	query("SELECT name FROM sqlite_schema WHERE type = 'table'",
+		func(s *sqlite3.Stmt) { tables[s.ColumnText(0)] = true })
 	if err == nil && (!tables["topics"] || !tables["messages"]) {
 		return errors.New("it has no tables topics and messages")
 	}
@@ -109,7 +115,8 @@ func (f *db3File) readSchema(ctx context.Context, budget *segment.Budget) error 
 	definitions := &definitions{budget: budget, found: map[string]definition{}}
 	if tables["message_definitions"] {
 		// The length is asked first, since a row that is read takes its memory.
-		query("SELECT topic_type, encoding, length(CAST(encoded_message_definition AS BLOB)), rowid FROM message_definitions LIMIT "+limit, func(s *sqlite3.Stmt) {
+		query("SELECT topic_type, encoding, length(CAST(encoded_message_definition AS BLOB)), rowid FROM message_definitions LIMIT "+
+			limit, func(s *sqlite3.Stmt) {
 			definitions.list(s.ColumnText(0), s.ColumnText(1), s.ColumnInt64(2), s.ColumnInt64(3))
 		})
 	}
@@ -186,7 +193,8 @@ func (d *definitions) of(ctx context.Context, f *db3File, name string) (encoding
 		one = definition{encoding: one.encoding, read: true, refused: true}
 	case !one.read:
 		one.read = true
-		err = f.query(ctx, "SELECT encoded_message_definition FROM message_definitions WHERE rowid = "+strconv.FormatInt(one.row, 10), func(s *sqlite3.Stmt) bool {
+		err = f.query(ctx, "SELECT encoded_message_definition FROM message_definitions WHERE rowid = "+
+			strconv.FormatInt(one.row, 10), func(s *sqlite3.Stmt) bool {
 			one.text = s.ColumnBlob(0, nil)
 			return true
 		})

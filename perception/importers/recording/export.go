@@ -52,7 +52,11 @@ const (
 //
 // Export holds one item in memory. An error of an item or of w ends it; the report is returned all the same.
 func Export(ctx context.Context, w io.Writer, items iter.Seq2[Exported, error]) (*ExportReport, error) {
-	out, err := mcap.NewWriter(w, &mcap.WriterOptions{Chunked: true, ChunkSize: exportChunk, Compression: mcap.CompressionZSTD, IncludeCRC: true, OverrideLibrary: true})
+	out, err := mcap.NewWriter(w,
+		&mcap.WriterOptions{
+			Chunked: true, ChunkSize: exportChunk, Compression: mcap.CompressionZSTD, IncludeCRC: true,
+			OverrideLibrary: true,
+		})
 	if err == nil {
 		// The profile ros2 would promise that all messages are CDR; tools read the encoding of each channel.
 		err = out.WriteHeader(&mcap.Header{Library: segment.Library})
@@ -226,9 +230,12 @@ func (e *exporter) channel(c *Channel) (uint16, error) {
 // which its viewers draw. A time has seconds and nanoseconds.
 const (
 	timeSchema  = `{"type":"object","title":"time","properties":{"sec":{"type":"integer","minimum":0},"nsec":{"type":"integer","minimum":0,"maximum":999999999}}}`
-	imageSchema = `{"title":"foxglove.CompressedImage","type":"object","properties":{"timestamp":` + timeSchema + `,"frame_id":{"type":"string"},"data":{"type":"string","contentEncoding":"base64"},"format":{"type":"string"}}}`
-	logSchema   = `{"title":"foxglove.Log","type":"object","properties":{"timestamp":` + timeSchema + `,"level":{"title":"foxglove.LogLevel","oneOf":[{"title":"UNKNOWN","const":0},{"title":"DEBUG","const":1},{"title":"INFO","const":2},{"title":"WARNING","const":3},{"title":"ERROR","const":4},{"title":"FATAL","const":5}]},"message":{"type":"string"},"name":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer","minimum":0}}}`
-	memSchema   = `{"title":"robotmem.Memory","type":"object","properties":{"timestamp":` + timeSchema + `,"uid":{"type":"string"},"type":{"type":"string"},"description":{"type":"string"},"media_type":{"type":"string"},"data":{"type":"string","contentEncoding":"base64"},"metadata":{"type":"object"},"context":{"type":"object"}}}`
+	imageSchema = `{"title":"foxglove.CompressedImage","type":"object","properties":{"timestamp":` + timeSchema +
+		`,"frame_id":{"type":"string"},"data":{"type":"string","contentEncoding":"base64"},"format":{"type":"string"}}}`
+	logSchema = `{"title":"foxglove.Log","type":"object","properties":{"timestamp":` + timeSchema +
+		`,"level":{"title":"foxglove.LogLevel","oneOf":[{"title":"UNKNOWN","const":0},{"title":"DEBUG","const":1},{"title":"INFO","const":2},{"title":"WARNING","const":3},{"title":"ERROR","const":4},{"title":"FATAL","const":5}]},"message":{"type":"string"},"name":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer","minimum":0}}}`
+	memSchema = `{"title":"robotmem.Memory","type":"object","properties":{"timestamp":` + timeSchema +
+		`,"uid":{"type":"string"},"type":{"type":"string"},"description":{"type":"string"},"media_type":{"type":"string"},"data":{"type":"string","contentEncoding":"base64"},"metadata":{"type":"object"},"context":{"type":"object"}}}`
 )
 
 type object = map[string]any
@@ -255,8 +262,10 @@ func (e *exporter) asJSON(item *Exported) error {
 			"timestamp": timestamp(at), "level": logLevelInfo, "message": item.Description, "name": item.Category, "file": item.UID, "line": 0,
 		})
 	}
-	if format, ok := strings.CutPrefix(item.MediaType, "image/"); ok && (format == "jpeg" || format == "png" || format == "webp") {
-		return e.addJSON("/robotmem/images", "foxglove.CompressedImage", imageSchema, at, object{"timestamp": timestamp(at), "frame_id": "", "data": item.Data, "format": format})
+	if format, ok := strings.CutPrefix(item.MediaType, "image/"); ok &&
+		(format == "jpeg" || format == "png" || format == "webp") {
+		return e.addJSON("/robotmem/images", "foxglove.CompressedImage", imageSchema, at,
+			object{"timestamp": timestamp(at), "frame_id": "", "data": item.Data, "format": format})
 	}
 	trace, err := timeseries.Decode(perception.Item{Type: item.Type, MediaType: item.MediaType, Data: item.Data, Metadata: item.Metadata}.Payload())
 	if err == nil && trace.RateHz > 0 && len(item.Data) > 0 {
@@ -282,7 +291,10 @@ func (e *exporter) addJSON(topic, name, schema string, at uint64, value any) err
 }
 
 func jsonChannel(topic, name, schema string) *Channel {
-	return &Channel{Topic: topic, SchemaName: name, SchemaEncoding: "jsonschema", SchemaData: []byte(schema), MessageEncoding: "json"}
+	return &Channel{
+		Topic: topic, SchemaName: name, SchemaEncoding: "jsonschema", SchemaData: []byte(schema),
+		MessageEncoding: "json",
+	}
 }
 
 // trace writes one message per sample, with a field per channel, and the memory itself. A
@@ -328,7 +340,8 @@ func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) error 
 		messages = append(messages, segment.Message{Sequence: uint32(i), LogTime: when, PublishTime: when, Data: data})
 	}
 
-	if err := e.add(jsonChannel("/robotmem/traces/"+item.UID, "robotmem.Trace", string(schema)), messages, false); err != nil {
+	if err := e.add(jsonChannel("/robotmem/traces/"+item.UID, "robotmem.Trace", string(schema)), messages,
+		false); err != nil {
 		return err
 	}
 

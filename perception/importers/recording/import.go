@@ -29,7 +29,9 @@ const (
 // import and comes with the report so far. What was saved stays; importing the same file again with
 // the same options continues, since the sink knows each Origin. A recording that was imported to
 // its end fails with [importers.ErrEnded]. The report is nil only if nothing was read.
-func Import(ctx context.Context, src Source, o Options, sink importers.Sink, progress func(importers.Progress)) (*Report, error) {
+func Import(
+	ctx context.Context, src Source, o Options, sink importers.Sink, progress func(importers.Progress),
+) (*Report, error) {
 	o, err := o.normal()
 	if err != nil {
 		return nil, err
@@ -48,7 +50,9 @@ func Import(ctx context.Context, src Source, o Options, sink importers.Sink, pro
 	imp := &importer{
 		o: o, sink: sink, id: id, name: src.Name(), info: info, progress: progress,
 		topics: map[string]*topic{}, channels: map[*Channel]*channel{}, clock: clockOf(info),
-		schemas: schemas{known: map[definitionKey]parsed{}}, report: &Report{Recording: id, AttachmentsSkipped: info.Attachments, MetadataSkipped: info.MetadataRecords},
+		schemas: schemas{known: map[definitionKey]parsed{}}, report: &Report{
+			Recording: id, AttachmentsSkipped: info.Attachments, MetadataSkipped: info.MetadataRecords,
+		},
 	}
 	// A robot that sets its clock after boot logs its first messages near 1970. Count from the first wall-clock
 	// time, or the recording would seem to take decades.
@@ -157,7 +161,10 @@ func (imp *importer) run(ctx context.Context, src Source) error {
 func (imp *importer) start(ctx context.Context) error {
 	about := imp.context(nil, 0)
 	if began := timeOf(imp.info.Start); imp.clock.problem(imp.info.Start) == "" && imp.info.Start > 0 {
-		maps.Copy(about["source"].(map[string]any), map[string]any{"began": began.Format(time.RFC3339Nano), "seconds": float64(imp.info.End-imp.info.Start) * 1e-9})
+		maps.Copy(about["source"].(map[string]any),
+			map[string]any{
+				"began": began.Format(time.RFC3339Nano), "seconds": float64(imp.info.End-imp.info.Start) * 1e-9,
+			})
 	}
 	session, err := imp.sink.Start(ctx, importers.Session{
 		Origin: importers.Origin("recording/" + imp.id + imp.o.hash()), Context: about,
@@ -178,13 +185,19 @@ func (imp *importer) channel(c *Channel) *channel {
 	t, ok := imp.topics[c.Topic]
 	if !ok {
 		t = &topic{
-			report:   TopicReport{Topic: importers.Cut(c.Topic, maxTopic), SchemaName: importers.Cut(c.SchemaName, maxTopic), Skipped: map[string]uint64{}, Notes: map[string]uint64{}},
+			report: TopicReport{
+				Topic: importers.Cut(c.Topic, maxTopic), SchemaName: importers.Cut(c.SchemaName, maxTopic),
+				Skipped: map[string]uint64{}, Notes: map[string]uint64{},
+			},
 			included: imp.o.includes(c.Topic), rate: limit(imp.o.RateHz, c.Topic),
 		}
 		imp.topics[c.Topic] = t
 	}
 
-	one := &channel{Channel: c, topic: t, pose: poseKindOf(c), hasPayload: slices.Contains(payloadTypes, message.ShortName(c.SchemaName))}
+	one := &channel{
+		Channel: c, topic: t, pose: poseKindOf(c),
+		hasPayload: slices.Contains(payloadTypes, message.ShortName(c.SchemaName)),
+	}
 
 	var err error
 	// Without a schema the messages are kept as bytes, and each counts as undecoded for this reason.

@@ -34,7 +34,9 @@ type mcapFile struct {
 var _ Source = (*mcapFile)(nil)
 
 func newMCAP(name string, c contents, budget *segment.Budget) *mcapFile {
-	return &mcapFile{name: name, contents: c, budget: budget, defined: segment.NewDefinitions(budget), inflate: newInflater()}
+	return &mcapFile{
+		name: name, contents: c, budget: budget, defined: segment.NewDefinitions(budget), inflate: newInflater(),
+	}
 }
 
 func (m *mcapFile) Name() string { return m.name }
@@ -265,7 +267,9 @@ func (p *mcapPass) checkData(at int64, body []byte) bool {
 	}
 	// After reported damage the checksum must differ and would only repeat the report.
 	if sum := p.records.sumBefore; end.DataSectionCRC != 0 && end.DataSectionCRC != sum && !p.broken {
-		return p.report(at, 0, fmt.Errorf("the checksum of the data is %08x; %08x is stored: a message or a definition may be damaged", sum, end.DataSectionCRC))
+		return p.report(at, 0,
+			fmt.Errorf("the checksum of the data is %08x; %08x is stored: a message or a definition may be damaged",
+				sum, end.DataSectionCRC))
 	}
 
 	return true
@@ -278,7 +282,8 @@ func (p *mcapPass) checkCount(at int64, body []byte) bool {
 	if err != nil || p.broken || stats.MessageCount <= p.read {
 		return true
 	}
-	return p.report(at, stats.MessageCount-p.read, fmt.Errorf("the summary counts %d messages; %d were read", stats.MessageCount, p.read))
+	return p.report(at, stats.MessageCount-p.read,
+		fmt.Errorf("the summary counts %d messages; %d were read", stats.MessageCount, p.read))
 }
 
 // indexed returns how many messages the index of a chunk counts for one channel.

@@ -83,11 +83,14 @@ const (
 )
 
 func formatOf(head []byte) format {
-	for f, magic := range map[format]string{formatMCAP: media.MCAPMagic, formatSQLite: sqliteMagic, formatROS1: ros1Magic, formatZstd: zstdMagic} {
+	for f, magic := range map[format]string{
+		formatMCAP: media.MCAPMagic, formatSQLite: sqliteMagic, formatROS1: ros1Magic, formatZstd: zstdMagic,
+	} {
 		if bytes.HasPrefix(head, []byte(magic)) {
 			return f
 		}
 	}
+
 	return formatNone
 }
 
@@ -226,7 +229,8 @@ func (c contents) reader() (io.Reader, func(), error) {
 
 // unpacked decompresses a file on the goroutine of its reader.
 func unpacked(file io.Reader) (*zstd.Decoder, error) {
-	return zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	return zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(maxWindow))
 }
 
 // length returns the number of bytes, -1 if it is unknown.

@@ -40,14 +40,17 @@ func (imp *importer) manifest() importers.Perception {
 
 	return importers.Perception{
 		Origin: imp.id[:32] + "#manifest", Type: "procedural", MediaType: ManifestType, Data: data,
-		Description: fmt.Sprintf("recording %s: %d messages on %d topics over %s", imp.name, m.Messages, len(m.Channels), duration),
-		Metadata:    map[string]any{"recording": imp.id, "format": m.Format},
-		Context:     imp.context(nil, 0), ObservedAt: imp.began(),
+		Description: fmt.Sprintf("recording %s: %d messages on %d topics over %s", imp.name, m.Messages,
+			len(m.Channels), duration),
+		Metadata: map[string]any{"recording": imp.id, "format": m.Format},
+		Context:  imp.context(nil, 0), ObservedAt: imp.began(),
 	}
 }
 
 // payloadPerception describes the payload that unwrap has found in a message, without its data.
-func (imp *importer) payloadPerception(m *Message, v *message.Value, p importers.Perception, number uint64) importers.Perception {
+func (imp *importer) payloadPerception(
+	m *Message, v *message.Value, p importers.Perception, number uint64,
+) importers.Perception {
 	metadata := imp.metadata(m.Channel, m.Message, 1)
 	maps.Copy(metadata, p.Metadata)
 
@@ -95,7 +98,8 @@ func (imp *importer) segmentPerception(c *channel, s *openSegment, data []byte) 
 	}
 
 	return importers.Perception{
-		Origin:      imp.origin(c.Topic, s.from, s.first.LogTime, "-"+strconv.FormatUint(s.to, 10)+"/"+strconv.Itoa(s.count)),
+		Origin: imp.origin(c.Topic, s.from, s.first.LogTime,
+			"-"+strconv.FormatUint(s.to, 10)+"/"+strconv.Itoa(s.count)),
 		Type:        perceptionType(c.SchemaName),
 		Description: imp.describe(c.Channel, s.first.LogTime, s.count),
 		MediaType:   media.TypeMCAP, Data: data,
@@ -151,7 +155,8 @@ func (imp *importer) context(v *message.Value, logTime uint64) map[string]any {
 	if pose, ok := imp.poses.of(frameOf(v), stampOf(v, logTime)); ok {
 		spatial["pose"] = pose
 	}
-	if lat, lon := v.At("latitude"), v.At("longitude"); lat.Kind == message.Float64 && media.Finite(lat.Float) && media.Finite(lon.Float) {
+	if lat, lon := v.At("latitude"), v.At("longitude"); lat.Kind == message.Float64 && media.Finite(lat.Float) &&
+		media.Finite(lon.Float) {
 		spatial["globe"] = map[string]any{"lat": lat.Float, "lon": lon.Float}
 	}
 	if len(spatial) > 0 {
@@ -244,7 +249,8 @@ const depthHead = 12
 // compressedDepth png", and says in the metadata what its pixels are: the distances in millimetres of
 // 16UC1, or the quotients of 32FC1, in which a distance is a/(pixel-b). It returns 0 for any other format.
 func compressedDepth(format string, data []byte, metadata map[string]any) int {
-	if !strings.Contains(format, "compressedDepth") || len(data) <= depthHead || !bytes.HasPrefix(data[depthHead:], []byte("\x89PNG")) {
+	if !strings.Contains(format, "compressedDepth") || len(data) <= depthHead ||
+		!bytes.HasPrefix(data[depthHead:], []byte("\x89PNG")) {
 		return 0
 	}
 
@@ -283,13 +289,25 @@ func numbersOf(v *message.Value, names ...string) map[string]any {
 // that ends in a slash stands for a package.
 var perceptionTypes = []struct{ prefix, perceptionType string }{
 	{"sensor_msgs/CompressedImage", "visual"}, {"sensor_msgs/Image", "visual"}, {"sensor_msgs/CameraInfo", "visual"},
-	{"foxglove.CompressedImage", "visual"}, {"foxglove.RawImage", "visual"}, {"foxglove.CompressedVideo", "visual"}, {"stereo_msgs/", "visual"}, {"vision_msgs/", "visual"},
+	{"foxglove.CompressedImage", "visual"}, {"foxglove.RawImage", "visual"}, {
+		"foxglove.CompressedVideo", "visual",
+	}, {"stereo_msgs/", "visual"}, {"vision_msgs/", "visual"},
 	{"geometry_msgs/Wrench", "tactile"}, {"sensor_msgs/FluidPressure", "tactile"},
-	{"sensor_msgs/JointState", "proprioceptive"}, {"sensor_msgs/Imu", "proprioceptive"}, {"sensor_msgs/BatteryState", "proprioceptive"},
-	{"sensor_msgs/PointCloud", "spatial"}, {"sensor_msgs/LaserScan", "spatial"}, {"sensor_msgs/MultiEchoLaserScan", "spatial"}, {"sensor_msgs/Range", "spatial"}, {"sensor_msgs/NavSat", "spatial"},
-	{"geometry_msgs/Twist", "proprioceptive"}, {"geometry_msgs/Accel", "proprioceptive"}, {"geometry_msgs/", "spatial"}, {"nav_msgs/", "spatial"}, {"tf2_msgs/", "spatial"}, {"foxglove.PointCloud", "spatial"}, {"foxglove.FrameTransform", "spatial"},
+	{"sensor_msgs/JointState", "proprioceptive"}, {"sensor_msgs/Imu", "proprioceptive"}, {
+		"sensor_msgs/BatteryState", "proprioceptive",
+	},
+	{"sensor_msgs/PointCloud", "spatial"}, {"sensor_msgs/LaserScan", "spatial"}, {
+		"sensor_msgs/MultiEchoLaserScan", "spatial",
+	}, {"sensor_msgs/Range", "spatial"}, {"sensor_msgs/NavSat", "spatial"},
+	{"geometry_msgs/Twist", "proprioceptive"}, {"geometry_msgs/Accel", "proprioceptive"}, {
+		"geometry_msgs/", "spatial",
+	}, {"nav_msgs/", "spatial"}, {"tf2_msgs/", "spatial"}, {"foxglove.PointCloud", "spatial"}, {
+		"foxglove.FrameTransform", "spatial",
+	},
 	{"audio_common_msgs/", "auditory"}, {"foxglove.RawAudio", "auditory"},
-	{"std_msgs/String", "procedural"}, {"rcl_interfaces/", "procedural"}, {"diagnostic_msgs/", "procedural"}, {"action_msgs/", "procedural"}, {"foxglove.Log", "procedural"},
+	{"std_msgs/String", "procedural"}, {"rcl_interfaces/", "procedural"}, {"diagnostic_msgs/", "procedural"}, {
+		"action_msgs/", "procedural",
+	}, {"foxglove.Log", "procedural"},
 }
 
 // perceptionType returns the type of a perception by the type of its messages. Unknown

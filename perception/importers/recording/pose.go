@@ -126,7 +126,8 @@ func cleanFrame(name string) string { return strings.TrimPrefix(name, "/") }
 
 func (p *poses) put(parent, child string, static bool, s sample) {
 	parent, child = cleanFrame(parent), cleanFrame(child)
-	if child == "" || parent == "" || child == parent || len(child) > maxFrameName || len(parent) > maxFrameName || !s.finite() {
+	if child == "" || parent == "" || child == parent || len(child) > maxFrameName || len(parent) > maxFrameName ||
+		!s.finite() {
 		return
 	}
 	l, ok := p.links[child]
@@ -171,9 +172,11 @@ func (p *poses) of(frame string, t uint64) (map[string]any, bool) {
 	for _, f := range []string{cleanFrame(frame), p.robotFrame()} {
 		if tr, root, ok := p.chain(f, t); ok && f != "map" && f != "odom" {
 			out := map[string]any{
-				"position":    []any{tr.position[0], tr.position[1], tr.position[2]},
-				"orientation": []any{tr.orientation.Imag, tr.orientation.Jmag, tr.orientation.Kmag, tr.orientation.Real},
-				"frame_id":    root,
+				"position": []any{tr.position[0], tr.position[1], tr.position[2]},
+				"orientation": []any{
+					tr.orientation.Imag, tr.orientation.Jmag, tr.orientation.Kmag, tr.orientation.Real,
+				},
+				"frame_id": root,
 			}
 			if stamp := timeOf(t); !stamp.IsZero() && p.clock.problem(t) == "" {
 				out["stamp"] = stamp.Format(time.RFC3339Nano)
@@ -252,7 +255,9 @@ func (t transform) finite() bool {
 func sampleOf(v *message.Value, logTime uint64) sample {
 	p, _ := trajectory.PoseOf(v)
 	q := cmp.Or(p.Orientation, &[4]float64{})
-	return sample{stampOf(v, logTime), transform{p.Position, unit(quat.Number{Real: q[3], Imag: q[0], Jmag: q[1], Kmag: q[2]})}}
+	return sample{
+		stampOf(v, logTime), transform{p.Position, unit(quat.Number{Real: q[3], Imag: q[0], Jmag: q[1], Kmag: q[2]})},
+	}
 }
 
 // unit scales a quaternion to length 1. A quaternion of length 0 becomes the identity.

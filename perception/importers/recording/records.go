@@ -141,7 +141,8 @@ type inflater struct {
 
 func newInflater() inflater {
 	// The constant options are valid.
-	decoder, _ := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxMemory(maxRecord))
+	decoder, _ := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true),
+		zstd.WithDecoderMaxMemory(maxRecord))
 	return inflater{zstd: decoder, lz4: lz4.NewReader(nil)}
 }
 
@@ -164,8 +165,10 @@ func (f *inflater) inflate(body []byte) ([]byte, error) {
 		return nil, fmt.Errorf("the chunk claims %d bytes of records where it has %d", length, len(packed))
 	}
 	// Check before allocating the buffer: a few damaged bytes could claim gigabytes.
-	if head.Size > maxRecord || head.Size > length*max(1, map[string]uint64{"zstd": zstdRatio, "lz4": lz4Ratio}[compression])+ratioSlack {
-		return nil, fmt.Errorf("a chunk claims %d bytes in %d of %.20q; at most %d are read", head.Size, length, compression, maxRecord)
+	if head.Size > maxRecord ||
+		head.Size > length*max(1, map[string]uint64{"zstd": zstdRatio, "lz4": lz4Ratio}[compression])+ratioSlack {
+		return nil, fmt.Errorf("a chunk claims %d bytes in %d of %.20q; at most %d are read", head.Size, length,
+			compression, maxRecord)
 	}
 	if compression != "" && uint64(cap(f.buf)) < head.Size {
 		f.buf = make([]byte, head.Size)

@@ -52,7 +52,8 @@ type ChannelInfo struct {
 // sort orders the channels by topic and then by what tells them apart.
 func (i *Info) sort() {
 	slices.SortFunc(i.Channels, func(a, b ChannelInfo) int {
-		return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.SchemaName, b.SchemaName), cmp.Compare(a.Messages, b.Messages), cmp.Compare(a.Metadata["callerid"], b.Metadata["callerid"]))
+		return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.SchemaName, b.SchemaName),
+			cmp.Compare(a.Messages, b.Messages), cmp.Compare(a.Metadata["callerid"], b.Metadata["callerid"]))
 	})
 }
 

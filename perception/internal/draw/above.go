@@ -90,11 +90,13 @@ func (c chart) dots(s *media.Samples) {
 	for i := range paths {
 		if paths[i].Len() > 0 {
 			colour := Colour(float64(i) / (colours - 1))
-			fmt.Fprintf(c, `<path class="dots" stroke="#%02x%02x%02x" d="%s"/>`, colour.R, colour.G, colour.B, paths[i].Bytes())
+			fmt.Fprintf(c, `<path class="dots" stroke="#%02x%02x%02x" d="%s"/>`, colour.R, colour.G, colour.B,
+				paths[i].Bytes())
 		}
 	}
 
 	if high > low {
-		c.text(c.right, c.top-6, "end", "z from "+media.Figure(low)+" (blue) to "+media.Figure(high)+" "+s.Unit+" (red)")
+		c.text(c.right, c.top-6, "end",
+			"z from "+media.Figure(low)+" (blue) to "+media.Figure(high)+" "+s.Unit+" (red)")
 	}
 }

@@ -53,7 +53,9 @@ type canvas struct {
 }
 
 func newCanvas(o media.PreviewOptions) *canvas {
-	c := &canvas{width: o.Width, height: o.Height, labelled: o.Width >= minLabelledWidth && o.Height >= minLabelledHeight}
+	c := &canvas{
+		width: o.Width, height: o.Height, labelled: o.Width >= minLabelledWidth && o.Height >= minLabelledHeight,
+	}
 	fmt.Fprintf(c, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d">`+style+`<rect class="back" width="%d" height="%d"/>`,
 		o.Width, o.Height, o.Width, o.Height, o.Width, o.Height)
 	return c
@@ -67,7 +69,8 @@ func (c *canvas) done() *media.Preview {
 // text writes a line of text if there is room for any. The anchor is start, middle or end.
 func (c *canvas) text(x, y float64, anchor, s string) {
 	if c.labelled && s != "" {
-		fmt.Fprintf(c, `<text x="%s" y="%s" text-anchor="%s">%s</text>`, coord(x), coord(y), anchor, html.EscapeString(s))
+		fmt.Fprintf(c, `<text x="%s" y="%s" text-anchor="%s">%s</text>`, coord(x), coord(y), anchor,
+			html.EscapeString(s))
 	}
 }
 
@@ -123,7 +126,8 @@ func (c chart) axes(nameX, nameY string) {
 	}
 	c.text((c.left+c.right)/2, c.bottom+28, "middle", nameX)
 	c.text(c.left, c.top-6, "start", nameY)
-	fmt.Fprintf(c, `<rect class="frame" x="%s" y="%s" width="%s" height="%s"/>`, coord(c.left), coord(c.top), coord(c.box.width()), coord(c.box.height()))
+	fmt.Fprintf(c, `<rect class="frame" x="%s" y="%s" width="%s" height="%s"/>`, coord(c.left), coord(c.top),
+		coord(c.box.width()), coord(c.box.height()))
 }
 
 // ticks returns about most numbers along an axis, multiples of 1, 2 or 5 times a power of ten.

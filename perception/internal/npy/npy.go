@@ -96,7 +96,8 @@ func (h *Header) fromFortran() error {
 	count := int64(1)
 	for _, n := range h.Shape {
 		if count *= int64(n); count > int64(len(h.Rest)/typ.Size) {
-			return fmt.Errorf("the .npy array needs more elements of %d bytes than the file has bytes of them (%d)", typ.Size, len(h.Rest))
+			return fmt.Errorf("the .npy array needs more elements of %d bytes than the file has bytes of them (%d)",
+				typ.Size, len(h.Rest))
 		}
 	}
 

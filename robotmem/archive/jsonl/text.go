@@ -229,7 +229,8 @@ const brokenMark = "\x00"
 // broken ends the text with a line that says why it ends.
 func (v *values) broken(err error) error {
 	syntax := (*json.SyntaxError)(nil)
-	if !errors.As(err, &syntax) && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, errLongValue) {
+	if !errors.As(err, &syntax) && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) &&
+		!errors.Is(err, errLongValue) {
 		return err // of the file
 	}
 	v.ended = true

@@ -119,7 +119,8 @@ func readFields(data string) (map[string]json.RawMessage, error) {
 		case isItem && last != "":
 			name, text = last, item
 		case !isField || name == "" || strings.TrimSpace(name) != name:
-			return nil, fmt.Errorf("line %d: must be a field with its value in one line, such as tags: [\"lid\"]", number)
+			return nil, fmt.Errorf("line %d: must be a field with its value in one line, such as tags: [\"lid\"]",
+				number)
 		case fields[name] != nil:
 			return nil, fmt.Errorf("line %d: %s was given twice", number, name)
 		}

@@ -61,7 +61,8 @@ func (p *Python) query(sql string, args []any, row func(store.Row) error) error 
 	case ctx.Err() != nil:
 		return robotmem.Errorf(robotmem.TooLarge, "file", "takes more than %s to read (%.80s)", maxDuration, sql)
 	case robotmem.KindOf(robotmem.Wrap("", err)) == robotmem.TooLarge:
-		return robotmem.Errorf(robotmem.TooLarge, "file", "has a row, or rows that are read at once, of more than %d bytes (%.80s)", maxBytes, sql)
+		return robotmem.Errorf(robotmem.TooLarge, "file",
+			"has a row, or rows that are read at once, of more than %d bytes (%.80s)", maxBytes, sql)
 	}
 
 	return err

@@ -47,10 +47,16 @@ const (
 // so many as parameters says, are those to suggest; the others may explain the outcome.
 // Offsets are the places of the attempts by ID, less the one that is asked for, if one is. States
 // are what is given of the other columns.
-func Advise(attempts []Attempt, columns []Column, parameters int, offsets map[int64][]float64, states []State, req *robotmem.AdviseRequest, r *rand.Rand) *robotmem.AdviseResponse {
+func Advise(
+	attempts []Attempt, columns []Column, parameters int, offsets map[int64][]float64, states []State,
+	req *robotmem.AdviseRequest, r *rand.Rand,
+) *robotmem.AdviseResponse {
 	attempts, columns, notes := inState(slices.Clone(attempts), columns, states)
 	s := scaled(attempts, req.Goal)
-	res := &robotmem.AdviseResponse{Evidence: "none", Attempts: len(attempts), Parameters: []robotmem.ParameterAdvice{}, Differs: []robotmem.Difference{}, Notes: notes}
+	res := &robotmem.AdviseResponse{
+		Evidence: "none", Attempts: len(attempts), Parameters: []robotmem.ParameterAdvice{},
+		Differs: []robotmem.Difference{}, Notes: notes,
+	}
 	if len(attempts) == 0 {
 		return res
 	}
@@ -96,12 +102,15 @@ func Advise(attempts []Attempt, columns []Column, parameters int, offsets map[in
 
 	switch {
 	case len(attempts) < req.NMin:
-		res.Notes = append(res.Notes, fmt.Sprintf("no suggestion: the results of %d attempts are known, n_min is %d", len(attempts), req.NMin))
+		res.Notes = append(res.Notes,
+			fmt.Sprintf("no suggestion: the results of %d attempts are known, n_min is %d", len(attempts), req.NMin))
 		return res
 	case len(tried) == 0:
 		res.Notes = append(res.Notes, "no suggestion: no attempt has a parameter; name context paths in parameters")
 	case s.success && total == 0:
-		res.Notes = append(res.Notes, fmt.Sprintf("no suggestion: all %d attempts %s", len(attempts), cmp.Or(map[string]string{GoalNear: "ended beyond max_distance"}[req.Goal], "failed")))
+		res.Notes = append(res.Notes,
+			fmt.Sprintf("no suggestion: all %d attempts %s", len(attempts),
+				cmp.Or(map[string]string{GoalNear: "ended beyond max_distance"}[req.Goal], "failed")))
 	default:
 		j := newJoint(tried, attempts, &s, separating)
 		j.offsets = offsets
@@ -121,7 +130,8 @@ func Advise(attempts []Attempt, columns []Column, parameters int, offsets map[in
 	}
 
 	res.Evidence = "weak"
-	if g := res.Suggestion; g != nil && !failing && g.Attempts >= goodAttempts && g.High-g.Low < goodInterval*max(s.best-s.worst, s.worst-s.best) {
+	if g := res.Suggestion; g != nil && !failing && g.Attempts >= goodAttempts &&
+		g.High-g.Low < goodInterval*max(s.best-s.worst, s.worst-s.best) {
 		res.Evidence = "good"
 	}
 

@@ -140,7 +140,8 @@ func (g *grouping) difference() robotmem.Difference {
 		if 2*good < l.n {
 			good, word = l.n-good, "failed"
 		}
-		counts[i], parts[i] = [2]float64{float64(l.n), float64(l.good)}, fmt.Sprintf("%s %s %d of %d", g.shown(l), word, good, l.n)
+		counts[i], parts[i] = [2]float64{float64(l.n), float64(l.good)}, fmt.Sprintf("%s %s %d of %d", g.shown(l), word,
+			good, l.n)
 	}
 	bits, _ := information(counts[g.first:])
 	text := strings.TrimPrefix(g.Path, "params.") + " " + strings.Join(parts[g.first:], "; ")

@@ -25,7 +25,8 @@ func scaled(attempts []Attempt, goal string) scale {
 	if goal == "success" || goal == GoalNear || len(attempts) == 0 {
 		return scale{success: true, outcome: goal == "success", best: 1, good: 0.75}
 	}
-	sorted := slices.SortedFunc(slices.Values(attempts), func(a, b Attempt) int { return cmp.Compare(a.Score, b.Score) })
+	sorted := slices.SortedFunc(slices.Values(attempts),
+		func(a, b Attempt) int { return cmp.Compare(a.Score, b.Score) })
 	s := scale{worst: sorted[0].Score, best: sorted[len(sorted)-1].Score}
 	if goal[0] == '-' {
 		s.worst, s.best = s.best, s.worst

@@ -65,7 +65,9 @@ func (j *joint) order() []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(j.attempts[a].Observed, j.attempts[b].Observed) })
+	slices.SortStableFunc(order,
+		func(a, b int) int { return cmp.Compare(j.attempts[a].Observed, j.attempts[b].Observed) })
+
 	return order
 }
 

@@ -305,12 +305,14 @@ func (j *joint) suggest(at []any, tried bool) *robotmem.Suggestion {
 	slices.SortStableFunc(near, func(a, b int) int { return cmp.Compare(j.kernel(at, b), j.kernel(at, a)) })
 
 	for _, i := range near {
-		if id := j.attempts[i].ID; len(s.MemoryIDs) < maxExamples && j.kernel(at, i) > 0 && !slices.Contains(s.MemoryIDs, id) {
+		if id := j.attempts[i].ID; len(s.MemoryIDs) < maxExamples && j.kernel(at, i) > 0 &&
+			!slices.Contains(s.MemoryIDs, id) {
 			s.MemoryIDs = append(s.MemoryIDs, id)
 		}
 	}
 
-	s.Text = fmt.Sprintf("%s: expected %.3g (%.3g to %.3g) from %.3g attempts nearby", strings.Join(words, ", "), s.Rate, s.Low, s.High, s.Attempts)
+	s.Text = fmt.Sprintf("%s: expected %.3g (%.3g to %.3g) from %.3g attempts nearby", strings.Join(words, ", "),
+		s.Rate, s.Low, s.High, s.Attempts)
 	if j.failing = j.lastFailed(at); j.failing {
 		s.Text += fmt.Sprintf("; the last %d attempts with it failed", failedInARow)
 	}

@@ -66,7 +66,9 @@ func (q *advice) note(format string, args ...any) {
 }
 
 func (q *advice) answer(res *robotmem.AdviseResponse) error {
-	set, err := q.Index.Matching(q.c, index.Selection{Scope: index.Scope{Collection: q.Collection}, After: q.After, Before: q.Before, Now: q.Now}, q.ContextFilter)
+	set, err := q.Index.Matching(q.c,
+		index.Selection{Scope: index.Scope{Collection: q.Collection}, After: q.After, Before: q.Before, Now: q.Now},
+		q.ContextFilter)
 	if err != nil {
 		return err
 	}
@@ -125,7 +127,8 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 		// A perception that a fact describes has 0 sightings.
 		if times > 0 {
 			known.Set(uint(rows[i].ID))
-			q.attempts = append(q.attempts, advise.Attempt{ID: rows[i].ID, Observed: rows[i].NS, Score: scores[i], Weight: 1})
+			q.attempts = append(q.attempts,
+				advise.Attempt{ID: rows[i].ID, Observed: rows[i].NS, Score: scores[i], Weight: 1})
 			q.repeats = append(q.repeats, times)
 		}
 	}
@@ -163,7 +166,8 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 	}
 
 	states := q.states()
-	*res = *advise.Advise(q.attempts, columns, parameters, q.offsets, states, q.AdviseRequest, rand.New(rand.NewPCG(seed, 1)))
+	*res = *advise.Advise(q.attempts, columns, parameters, q.offsets, states, q.AdviseRequest,
+		rand.New(rand.NewPCG(seed, 1)))
 	if res.Evidence == "good" && len(states) < q.stated.asked {
 		// A given state is unknown to the attempts, so their evidence is of other states.
 		res.Evidence = "weak"
@@ -210,14 +214,16 @@ func (q *advice) scores(rows []store.TimedID) ([]float64, error) {
 	case q.Goal == "success":
 		return q.Index.Columns.Scores(rows), nil
 	case q.Goal == advise.GoalNear && q.SpatialSort == nil:
-		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "near needs spatial_sort: the field where attempts hold the place that they reached, the place asked for as target, and max_distance")
+		return nil, robotmem.Errorf(robotmem.Invalid, "goal",
+			"near needs spatial_sort: the field where attempts hold the place that they reached, the place asked for as target, and max_distance")
 	case q.Goal == advise.GoalNear:
 		return slices.Repeat([]float64{1}, len(rows)), nil // weighPlaces sets them
 	}
 
 	path := strings.TrimPrefix(q.Goal, "-")
 	if filter.OwnField(path) {
-		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "must be success or a context path that holds numbers, such as -task.duration_s, not %q", path)
+		return nil, robotmem.Errorf(robotmem.Invalid, "goal",
+			"must be success or a context path that holds numbers, such as -task.duration_s, not %q", path)
 	}
 
 	values, err := q.Index.Columns.ValuesOf(q.c, []string{path}, store.IDsOf(rows))
@@ -237,7 +243,9 @@ func (q *advice) scores(rows []store.TimedID) ([]float64, error) {
 	}
 
 	if numbers == 0 && len(rows) > 0 {
-		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "needs numbers, and no memory that matches has a number at %s%s; name a path with numbers, see paths, or success", path, exampleText(example))
+		return nil, robotmem.Errorf(robotmem.Invalid, "goal",
+			"needs numbers, and no memory that matches has a number at %s%s; name a path with numbers, see paths, or success",
+			path, exampleText(example))
 	}
 
 	return out, nil
@@ -272,7 +280,8 @@ func (q *advice) readColumns(set *bitset.BitSet) (parameters int, err error) {
 	}
 
 	paths = slices.DeleteFunc(paths, func(p admin.ContextPath) bool {
-		return !slices.ContainsFunc(p.Kinds, func(kind string) bool { return kind == "number" || kind == "text" || kind == "bool" })
+		return !slices.ContainsFunc(p.Kinds,
+			func(kind string) bool { return kind == "number" || kind == "text" || kind == "bool" })
 	})
 
 	// The limit below drops the paths of the fewest memories.
@@ -306,7 +315,8 @@ func (q *advice) readColumns(set *bitset.BitSet) (parameters int, err error) {
 	}
 
 	if len(all) > maxAdvisePaths {
-		q.note("only %d of %d context paths were compared, those of most attempts; name others in parameters", maxAdvisePaths, len(all))
+		q.note("only %d of %d context paths were compared, those of most attempts; name others in parameters",
+			maxAdvisePaths, len(all))
 
 		// The given states stay, so the parameters are cut.
 		named = named[:min(len(named), maxAdvisePaths-len(given))]
@@ -340,7 +350,8 @@ func (q *advice) weighPlaces(set *bitset.BitSet) error {
 	distances, sorted := slices.Repeat([]float64{math.NaN()}, len(q.attempts)), []float64{0}
 	err := q.Index.Columns.EachPlace(q.c, q.SpatialSort, set, func(id int64, xyz []float64, d float64) {
 		// The set holds the ids of the attempts only, which are in the order of their ids.
-		i, _ := slices.BinarySearchFunc(q.attempts, id, func(a advise.Attempt, id int64) int { return cmp.Compare(a.ID, id) })
+		i, _ := slices.BinarySearchFunc(q.attempts, id,
+			func(a advise.Attempt, id int64) int { return cmp.Compare(a.ID, id) })
 		if distances[i], sorted = d, append(sorted, d); d <= most {
 			q.offsets[id] = slices.Clone(xyz[:len(target)])
 			for k := range target {

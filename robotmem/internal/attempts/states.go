@@ -106,7 +106,8 @@ func givenStates(given robotmem.Object) (map[string]any, error) {
 
 	for path, v := range out {
 		if plainIn(v, "") == nil {
-			return nil, robotmem.Errorf(robotmem.Invalid, "given", "needs a number, a quantity, a text or a truth value at %s", path)
+			return nil, robotmem.Errorf(robotmem.Invalid, "given",
+				"needs a number, a quantity, a text or a truth value at %s", path)
 		}
 	}
 

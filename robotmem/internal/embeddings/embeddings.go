@@ -226,7 +226,9 @@ func (e *Query) Get() ([]float32, error) {
 
 // embed returns the vectors of texts, normalized to length 1. It fails if they do not have dims
 // numbers; dims 0 accepts any number. A panic of the embedder is returned as an error.
-func (g *Worker) embed(ctx context.Context, purpose robotmem.Purpose, texts []string, dims int) (vectors [][]float32, err error) {
+func (g *Worker) embed(
+	ctx context.Context, purpose robotmem.Purpose, texts []string, dims int,
+) (vectors [][]float32, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			g.log.Error("the embedder panicked", "panic", p, "stack", string(debug.Stack()))
@@ -244,17 +246,20 @@ func (g *Worker) embed(ctx context.Context, purpose robotmem.Purpose, texts []st
 // that is zero or not finite.
 func UnitVectors(given [][]float32, n, dims int) ([][]float32, error) {
 	if len(given) != n {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the embedder gave %d vectors for %d texts", len(given), n)
+		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the embedder gave %d vectors for %d texts", len(given),
+			n)
 	}
 	units := make([][]float32, n)
 
 	for at, v := range given {
 		dims = cmp.Or(dims, len(v))
 		if len(v) != dims || len(v) == 0 || len(v) > maxDims {
-			return nil, robotmem.Errorf(robotmem.Conflict, "", "the embedder gave a vector of %d numbers where %d are stored; run: robotmem reembed", len(v), dims)
+			return nil, robotmem.Errorf(robotmem.Conflict, "",
+				"the embedder gave a vector of %d numbers where %d are stored; run: robotmem reembed", len(v), dims)
 		}
 		if units[at] = vector.Unit(v); units[at] == nil {
-			return nil, robotmem.Errorf(robotmem.Unavailable, "", "the embedder gave a vector that is zero or not finite")
+			return nil, robotmem.Errorf(robotmem.Unavailable, "",
+				"the embedder gave a vector that is zero or not finite")
 		}
 	}
 
@@ -373,7 +378,8 @@ func (g *Worker) fill(ctx context.Context, m *store.Model, p *maintenance.Pause)
 			return false, embedded, err
 		}
 		items = items[len(part):]
-		if err := g.store.Write(ctx, func(tx *store.Tx) error { return tx.StoreVectors(m.ID, part, vectors, 0) }); err != nil {
+		if err := g.store.Write(ctx,
+			func(tx *store.Tx) error { return tx.StoreVectors(m.ID, part, vectors, 0) }); err != nil {
 			return false, embedded, err
 		}
 		embedded += len(part)
@@ -415,7 +421,8 @@ func (g *Worker) embedBatch(ctx context.Context, items []store.Waiting, dims int
 // embedder, with Conflict when the reembed of another process ends first, and with the errors of Embedder.Embed.
 func (g *Worker) Reembed(ctx context.Context, progress func(done, total int64)) error {
 	if g.Embedder == nil {
-		return robotmem.Errorf(robotmem.Invalid, "embedder", "is required: the model to move to, such as ollama:nomic-embed-text")
+		return robotmem.Errorf(robotmem.Invalid, "embedder",
+			"is required: the model to move to, such as ollama:nomic-embed-text")
 	}
 	// Embedding the first text shows whether the model answers, and gives its full name.
 	if _, err := g.embed(ctx, robotmem.ForMemory, []string{"robot"}, 0); err != nil {
@@ -477,7 +484,8 @@ func keeps(c *store.Conn, m *store.Model) error {
 	return err
 }
 
-var errReplaced = robotmem.Errorf(robotmem.Conflict, "embedder", "another reembed has ended meanwhile and dropped the vectors of this one; run it again if this is the model you want")
+var errReplaced = robotmem.Errorf(robotmem.Conflict, "embedder",
+	"another reembed has ended meanwhile and dropped the vectors of this one; run it again if this is the model you want")
 
 // Stats reports the embedder and the number of memories without a vector.
 func (g *Worker) Stats(c *store.Conn, res *admin.StatsResponse) error {

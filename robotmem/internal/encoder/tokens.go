@@ -32,7 +32,9 @@ type tokens struct {
 }
 
 func newTokens(parts [][]byte, pieces, characters int, unknown float32) (tokens, error) {
-	t := tokens{offsets: parts[secOffsets], scores: parts[secScores], blob: parts[secBlob], count: pieces, unknown: unknown}
+	t := tokens{
+		offsets: parts[secOffsets], scores: parts[secScores], blob: parts[secBlob], count: pieces, unknown: unknown,
+	}
 	if len(t.offsets) != 4*(pieces+1) || len(t.scores) != 4*pieces {
 		return t, fmt.Errorf("%w: its pieces do not fit", ErrDamaged)
 	}

@@ -18,7 +18,9 @@ func (n *Engine) Aggregate(ctx context.Context, req *robotmem.AggregateRequest) 
 }
 
 func (n *Engine) aggregate(c *store.Conn, r *robotmem.AggregateRequest, res *robotmem.AggregateResponse) error {
-	set, err := n.matching(c, index.Selection{Scope: index.Scope{Collection: r.Collection}, After: r.After, Before: r.Before}, r.ContextFilter)
+	set, err := n.matching(c,
+		index.Selection{Scope: index.Scope{Collection: r.Collection}, After: r.After, Before: r.Before},
+		r.ContextFilter)
 	if err != nil {
 		return err
 	}
@@ -89,11 +91,13 @@ func (n *Engine) aggregate(c *store.Conn, r *robotmem.AggregateRequest, res *rob
 
 	// The keys of a map come in random order: the last comparison makes equal groups come in the same order each time.
 	slices.SortFunc(res.Groups, func(a, b robotmem.OutcomeGroup) int {
-		return cmp.Or(cmp.Compare(b.Memories, a.Memories), b.Last.Compare(a.Last), cmp.Compare(fmt.Sprint(a.Group), fmt.Sprint(b.Group)))
+		return cmp.Or(cmp.Compare(b.Memories, a.Memories), b.Last.Compare(a.Last),
+			cmp.Compare(fmt.Sprint(a.Group), fmt.Sprint(b.Group)))
 	})
 	res.Memories, res.More = len(rows), max(0, len(res.Groups)-r.Limit)
 	if res.Groups = res.Groups[:len(res.Groups)-res.More]; res.More > 0 {
-		res.Notes = append(res.Notes, fmt.Sprintf("%d smaller groups are left out; raise limit, or narrow with context_filter", res.More))
+		res.Notes = append(res.Notes,
+			fmt.Sprintf("%d smaller groups are left out; raise limit, or narrow with context_filter", res.More))
 	}
 
 	return nil
@@ -105,7 +109,8 @@ func (n *Engine) groupColumn(c *store.Conn, path string, rows []store.TimedID) (
 
 	switch path {
 	case "confidence", "observed_at":
-		return nil, robotmem.Errorf(robotmem.Invalid, "group_by", "%s differs for each memory; group by day, or narrow with context_filter, after and before", path)
+		return nil, robotmem.Errorf(robotmem.Invalid, "group_by",
+			"%s differs for each memory; group by day, or narrow with context_filter, after and before", path)
 	case "day":
 		for i := range rows {
 			out[i] = time.Unix(0, rows[i].NS).UTC().Format(time.DateOnly)

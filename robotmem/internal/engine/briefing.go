@@ -78,7 +78,11 @@ func (n *Engine) brief(ctx context.Context, res *robotmem.StartSessionResponse, 
 		return err
 	}
 
-	parts := []briefPart{{title: "Warning", lines: all.Warnings}, {title: "Advice", lines: b.advice(ctx)}, {title: "Worked"}, {title: "Failed"}, {title: "Rules"}, {title: "Current values"}, {title: "Last session", lines: strings.Split(last.Text, "\n")}}
+	parts := []briefPart{
+		{title: "Warning", lines: all.Warnings}, {title: "Advice", lines: b.advice(ctx)}, {title: "Worked"},
+		{title: "Failed"}, {title: "Rules"}, {title: "Current values"},
+		{title: "Last session", lines: strings.Split(last.Text, "\n")},
+	}
 
 	const rulesAt = 4
 	// A rule that shares words with the session comes before the others.
@@ -97,7 +101,8 @@ func (n *Engine) brief(ctx context.Context, res *robotmem.StartSessionResponse, 
 		}
 	}
 
-	slices.SortStableFunc(rules, func(x, y robotmem.Memory) int { return cmp.Compare(rank[x.MemoryID], rank[y.MemoryID]) })
+	slices.SortStableFunc(rules,
+		func(x, y robotmem.Memory) int { return cmp.Compare(rank[x.MemoryID], rank[y.MemoryID]) })
 
 	// A rule of another robot does not apply. A rule or a session without a robot excludes nothing.
 	parts[rulesAt].memories = slices.DeleteFunc(rules, func(m robotmem.Memory) bool {
@@ -243,7 +248,8 @@ func (b *briefing) advice(ctx context.Context) (lines []string) {
 	if b.query.Query == "" {
 		return nil
 	}
-	res, err := b.Advise(ctx, &robotmem.AdviseRequest{Query: b.query.Query, Task: record.TaskOf(b.context), Collection: b.query.Collection})
+	res, err := b.Advise(ctx,
+		&robotmem.AdviseRequest{Query: b.query.Query, Task: record.TaskOf(b.context), Collection: b.query.Collection})
 	if err != nil {
 		b.Log.Warn("no advice in a briefing", "err", err)
 		return nil

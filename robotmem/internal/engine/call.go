@@ -23,7 +23,9 @@ func serve[Request, Response any](op string, req *Request, f func(*Request) (*Re
 }
 
 // read serves a request with a response that f fills in a read transaction.
-func read[Request, Response any](ctx context.Context, n *Engine, op string, req *Request, f func(*store.Conn, *Request, *Response) error) (*Response, error) {
+func read[Request, Response any](
+	ctx context.Context, n *Engine, op string, req *Request, f func(*store.Conn, *Request, *Response) error,
+) (*Response, error) {
 	return serve(op, req, func(r *Request) (*Response, error) {
 		res := new(Response)
 
@@ -38,7 +40,9 @@ func read[Request, Response any](ctx context.Context, n *Engine, op string, req 
 
 // write serves a request with a response that f fills in a write transaction. It returns when
 // the commit is durable.
-func write[Request, Response any](ctx context.Context, n *Engine, op string, req *Request, f func(*store.Tx, *Request, *Response) error) (*Response, error) {
+func write[Request, Response any](
+	ctx context.Context, n *Engine, op string, req *Request, f func(*store.Tx, *Request, *Response) error,
+) (*Response, error) {
 	return serve(op, req, func(r *Request) (*Response, error) {
 		res := new(Response)
 
@@ -69,7 +73,8 @@ func number(c *store.Conn, req any) error {
 	case found == 0:
 		return NoMemory(uid)
 	case *id != 0 && *id != found:
-		return robotmem.Errorf(robotmem.Invalid, "memory_id", "memory %d has another uid than %s; name the memory once", *id, uid)
+		return robotmem.Errorf(robotmem.Invalid, "memory_id", "memory %d has another uid than %s; name the memory once",
+			*id, uid)
 	}
 	*id = found
 
@@ -78,7 +83,8 @@ func number(c *store.Conn, req any) error {
 
 // NoMemory is the error for a uid of no memory.
 func NoMemory(uid string) error {
-	return robotmem.Errorf(robotmem.NotFound, "memory_id", "there is no memory with the uid %s; uids come from learn, recall and list", uid)
+	return robotmem.Errorf(robotmem.NotFound, "memory_id",
+		"there is no memory with the uid %s; uids come from learn, recall and list", uid)
 }
 
 // Purged reports whether a memory with this uid was purged here.

@@ -121,7 +121,10 @@ func start(ctx context.Context, o Options, open OpenDatabase) (*Engine, error) {
 	}}
 	n.embeddings = embeddings.New(n.Store, o.Logger, o.Embedder)
 	n.reranking = reranking.New(n.Store, o.Logger, o.Reranker)
-	n.index = &index.Index{Store: n.Store, Log: o.Logger, Quitting: n.Quitting, Columns: index.Columns{Memory: o.Memory}, WithVectors: o.Embedder != nil, Wake: make(chan struct{}, 1)}
+	n.index = &index.Index{
+		Store: n.Store, Log: o.Logger, Quitting: n.Quitting, Columns: index.Columns{Memory: o.Memory},
+		WithVectors: o.Embedder != nil, Wake: make(chan struct{}, 1),
+	}
 	n.maintenance = &maintenance.Maintainer{
 		Store: n.Store, Index: n.index, Log: o.Logger, Retention: o.Retention, Embedder: o.Embedder, Reranker: o.Reranker,
 		WakeScrub: make(chan struct{}, 1), WakeFeatures: make(chan struct{}, 1),
@@ -196,7 +199,8 @@ func (o *Options) Complete() error {
 		o.Memory = budget.Default()
 	}
 	if o.Memory < budget.Least {
-		return robotmem.Errorf(robotmem.Invalid, "memory", "must be at least %s, not %s", units.BytesText(budget.Least), units.BytesText(int64(o.Memory)))
+		return robotmem.Errorf(robotmem.Invalid, "memory", "must be at least %s, not %s", units.BytesText(budget.Least),
+			units.BytesText(int64(o.Memory)))
 	}
 
 	o.RealWeight = cmp.Or(o.RealWeight, defaultRealWeight)
@@ -244,8 +248,11 @@ func (o *Options) checkWeights() error {
 	}
 
 	for _, list := range slices.Sorted(maps.Keys(o.Weights)) {
-		if w := o.Weights[list]; !slices.Contains([]string{recall.ListWords, recall.ListVector, recall.ListPlace, recall.ListLikeness, recall.Evidence, recall.Neighbours, recall.Context}, list) || !(w >= 0) || math.IsInf(w, 0) {
-			return robotmem.Errorf(robotmem.Invalid, "weights", "%s: %v is not possible; bm25, vector, place, likeness, evidence, neighbours and context take a number from 0", list, w)
+		if w := o.Weights[list]; !slices.Contains([]string{recall.ListWords, recall.ListVector, recall.ListPlace, recall.ListLikeness, recall.Evidence, recall.Neighbours, recall.Context}, list) ||
+			!(w >= 0) || math.IsInf(w, 0) {
+			return robotmem.Errorf(robotmem.Invalid, "weights",
+				"%s: %v is not possible; bm25, vector, place, likeness, evidence, neighbours and context take a number from 0",
+				list, w)
 		}
 	}
 	if !(o.RealWeight > 0) || math.IsInf(o.RealWeight, 0) {

@@ -16,7 +16,9 @@ import (
 // their past states, sessions, and links. Later writes are not included. A slow sink
 // delays no writer, but the log of the file grows until Export returns. Export fails with
 // NotFound when there is no such session, and with the errors of the sink.
-func (n *Engine) Export(ctx context.Context, sink archive.Sink, o archive.ExportOptions) (*archive.ExportReport, error) {
+func (n *Engine) Export(
+	ctx context.Context, sink archive.Sink, o archive.ExportOptions,
+) (*archive.ExportReport, error) {
 	if o.Collection == "*" {
 		o.Collection = ""
 	}
@@ -120,7 +122,8 @@ func (e *exporting) records(ctx context.Context, sink archive.Sink, verify bool)
 		}
 
 		if !p.Lost {
-			return sink.Memory(&a.Memory, &archive.Bytes{First: first, Open: func() (io.ReadCloser, error) { return e.open(p.SHA256) }})
+			return sink.Memory(&a.Memory,
+				&archive.Bytes{First: first, Open: func() (io.ReadCloser, error) { return e.open(p.SHA256) }})
 		}
 
 		e.report.Lost++

@@ -32,18 +32,24 @@ type Sync interface {
 // that what an interrupted or damaged import has stored is valid and another run continues it.
 // Import fails with Corrupt when the source is damaged, with Invalid when it is not an archive or
 // holds an invalid record, and with TooLarge and Conflict as the source does.
-func (n *Engine) Import(ctx context.Context, src archive.Source, o archive.ImportOptions) (*archive.ImportReport, error) {
+func (n *Engine) Import(
+	ctx context.Context, src archive.Source, o archive.ImportOptions,
+) (*archive.ImportReport, error) {
 	return n.receive(ctx, src, o, nil)
 }
 
 // Receive is Import of what another memory sends again and again. sync decides instead of the times of the
 // last change. A Receive is not logged, and cannot be a dry run.
-func (n *Engine) Receive(ctx context.Context, src archive.Source, o archive.ImportOptions, sync Sync) (*archive.ImportReport, error) {
+func (n *Engine) Receive(
+	ctx context.Context, src archive.Source, o archive.ImportOptions, sync Sync,
+) (*archive.ImportReport, error) {
 	return n.receive(ctx, src, o, sync)
 }
 
 // receive imports an archive if sync is nil, else what another memory sends.
-func (n *Engine) receive(ctx context.Context, src archive.Source, o archive.ImportOptions, sync Sync) (*archive.ImportReport, error) {
+func (n *Engine) receive(
+	ctx context.Context, src archive.Source, o archive.ImportOptions, sync Sync,
+) (*archive.ImportReport, error) {
 	ctx = n.Store.As(ctx, robotmem.ToolImport)
 	in := &importing{node: n, o: o, sync: sync, report: &archive.ImportReport{}}
 	err := in.run(ctx, src)
@@ -309,7 +315,9 @@ func (in *importing) flush(ctx context.Context) error {
 
 // apply runs f in a transaction. In a dry run it runs f in a snapshot, with a nil tx. f counts in a copy of
 // the report, because it may run twice.
-func (in *importing) apply(ctx context.Context, f func(c *store.Conn, tx *store.Tx, r *archive.ImportReport) error) (err error) {
+func (in *importing) apply(
+	ctx context.Context, f func(c *store.Conn, tx *store.Tx, r *archive.ImportReport) error,
+) (err error) {
 	var r archive.ImportReport
 	if in.o.DryRun {
 		err = in.node.Store.Read(ctx, func(c *store.Conn) error { r = *in.report; return f(c, nil, &r) })
@@ -487,7 +495,8 @@ func (n *Engine) replaceImported(tx *store.Tx, a *store.ImportRecord, known *sto
 		}
 	}
 
-	slices.SortStableFunc(merged.Versions, func(v, w archive.Version) int { return strings.Compare(v.ValidTo, w.ValidTo) })
+	slices.SortStableFunc(merged.Versions,
+		func(v, w archive.Version) int { return strings.Compare(v.ValidTo, w.ValidTo) })
 
 	// The version must not fall below one that a caller has seen here. The version in a damaged row proves nothing.
 	if !known.Damaged {

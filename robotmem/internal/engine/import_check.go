@@ -88,7 +88,8 @@ func storedTimes(times ...*string) error {
 	for _, t := range times {
 		at, err := time.Parse(time.RFC3339Nano, *t)
 		if err != nil {
-			return robotmem.Errorf(robotmem.Invalid, "times", "%q is not a time as RFC 3339 writes it", robotmem.Clip(*t, 40))
+			return robotmem.Errorf(robotmem.Invalid, "times", "%q is not a time as RFC 3339 writes it",
+				robotmem.Clip(*t, 40))
 		}
 		if err := robotmem.Validate("", &struct {
 			At time.Time `json:"times" validate:"instant"`

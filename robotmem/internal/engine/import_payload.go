@@ -28,7 +28,8 @@ func (in *importing) payload(ctx context.Context, d *archive.Data) error {
 		return nil
 
 	case d.Bytes > in.node.options.MaxStream:
-		return robotmem.Errorf(robotmem.TooLarge, "payload", "is %d bytes; the limit of one payload is %d", d.Bytes, in.node.options.MaxStream)
+		return robotmem.Errorf(robotmem.TooLarge, "payload", "is %d bytes; the limit of one payload is %d", d.Bytes,
+			in.node.options.MaxStream)
 	case in.o.DryRun:
 		in.part.payloads[d.SHA256] = &payload.Written{Size: d.Bytes}
 		return nil

@@ -85,7 +85,8 @@ func sortKey(by string, i *admin.Incident) string {
 
 // incidents returns all incidents of a collection, newest first.
 func (n *Engine) incidents(c *store.Conn, collection string) ([]admin.Incident, []string, error) {
-	set, err := n.matching(c, index.Selection{Scope: index.Scope{Collection: collection}}, robotmem.Object{"outcome": robotmem.OutcomeFailure})
+	set, err := n.matching(c, index.Selection{Scope: index.Scope{Collection: collection}},
+		robotmem.Object{"outcome": robotmem.OutcomeFailure})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -102,7 +103,8 @@ func (n *Engine) incidents(c *store.Conn, collection string) ([]admin.Incident, 
 
 	degraded = append(degraded, sessions.Degraded...)
 	if set.Count() > maxIncidents || sessions.Total > maxIncidents {
-		degraded = append(degraded, fmt.Sprintf("only the newest %d failed memories and episodes are listed", maxIncidents))
+		degraded = append(degraded,
+			fmt.Sprintf("only the newest %d failed memories and episodes are listed", maxIncidents))
 	}
 
 	episodes := map[string]*robotmem.Session{}
@@ -117,7 +119,8 @@ func (n *Engine) incidents(c *store.Conn, collection string) ([]admin.Incident, 
 	// of the same failure.
 	told := map[string]bool{} // episodes with a failed fact
 	for i := range memories {
-		told[memories[i].SessionID] = told[memories[i].SessionID] || memories[i].SessionID != "" && memories[i].Type == "fact"
+		told[memories[i].SessionID] = told[memories[i].SessionID] ||
+			memories[i].SessionID != "" && memories[i].Type == "fact"
 	}
 
 	for i := range memories {
@@ -140,7 +143,8 @@ func (n *Engine) incidents(c *store.Conn, collection string) ([]admin.Incident, 
 	}
 
 	slices.SortFunc(out, func(a, b admin.Incident) int {
-		return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.MemoryID, a.MemoryID), strings.Compare(a.SessionID, b.SessionID))
+		return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.MemoryID, a.MemoryID),
+			strings.Compare(a.SessionID, b.SessionID))
 	})
 	group(out)
 
@@ -205,7 +209,8 @@ func group(all []admin.Incident) {
 		var g *known
 
 		for _, old := range byTask[task][max(0, len(byTask[task])-maxCandidates):] {
-			if len(words)+len(i.Task) > 0 && slices.Equal(words, old.words) || consolidate.Jaccard(words, old.words) >= sameIncident {
+			if len(words)+len(i.Task) > 0 && slices.Equal(words, old.words) ||
+				consolidate.Jaccard(words, old.words) >= sameIncident {
 				g = old
 				break
 			}
@@ -272,9 +277,13 @@ func (n *Engine) resolve(c *store.Conn, collection string, all []admin.Incident)
 
 func selects(r *admin.IncidentsRequest, i *admin.Incident) bool {
 	words := strings.ToLower(strings.Join([]string{i.Said, i.Robot, i.Task, fmt.Sprint(i.Place)}, "\n"))
-	return (r.Robot == "" || i.Robot == r.Robot) && (r.Task == "" || i.Task == r.Task) && (r.Group == "" || i.Group == r.Group) &&
-		(r.SessionID == "" || i.Kind == "session" && i.SessionID == r.SessionID) && (r.MemoryID == 0 || i.MemoryID == r.MemoryID) &&
-		(r.Resolved == nil || *r.Resolved == (i.Resolved != nil)) && (r.After == nil || !i.At.Before(*r.After)) && (r.Before == nil || i.At.Before(*r.Before)) &&
+
+	return (r.Robot == "" || i.Robot == r.Robot) && (r.Task == "" || i.Task == r.Task) && (r.Group == "" ||
+		i.Group == r.Group) &&
+		(r.SessionID == "" || i.Kind == "session" && i.SessionID == r.SessionID) && (r.MemoryID == 0 ||
+		i.MemoryID == r.MemoryID) &&
+		(r.Resolved == nil || *r.Resolved == (i.Resolved != nil)) && (r.After == nil || !i.At.Before(*r.After)) && (r.Before == nil ||
+		i.At.Before(*r.Before)) &&
 		strings.Contains(words, strings.ToLower(r.Words))
 }
 

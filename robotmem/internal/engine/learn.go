@@ -76,7 +76,9 @@ func (n *Engine) learn(tx *store.Tx, r *record.Record, keepDuplicates bool, res 
 	return tx.KeepAnswer(r.Call, res.MemoryID, res)
 }
 
-func (n *Engine) learnNew(tx *store.Tx, r *record.Record, keepDuplicates bool, res *robotmem.LearnResponse) (err error) {
+func (n *Engine) learnNew(
+	tx *store.Tx, r *record.Record, keepDuplicates bool, res *robotmem.LearnResponse,
+) (err error) {
 	// JoinSession sets the collection, and duplicates are searched in that.
 	if err := tx.JoinSession(r); err != nil {
 		return err
@@ -96,7 +98,9 @@ func (n *Engine) learnNew(tx *store.Tx, r *record.Record, keepDuplicates bool, r
 	return err
 }
 
-func (n *Engine) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) (*robotmem.LearnBatchResponse, error) {
+func (n *Engine) LearnBatch(
+	ctx context.Context, req *robotmem.LearnBatchRequest,
+) (*robotmem.LearnBatchResponse, error) {
 	return serve("learn_batch", req, func(r *robotmem.LearnBatchRequest) (*robotmem.LearnBatchResponse, error) {
 		res := &robotmem.LearnBatchResponse{Results: make([]robotmem.BatchResult, len(r.Items))}
 		m := progress.Of(ctx)
@@ -143,7 +147,8 @@ func (n *Engine) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest
 		}
 
 		// Without any stored item the call itself fails. Otherwise each item says whether the caller must repeat it.
-		if failed != nil && !slices.ContainsFunc(res.Results, func(b robotmem.BatchResult) bool { return b.Error == nil }) {
+		if failed != nil &&
+			!slices.ContainsFunc(res.Results, func(b robotmem.BatchResult) bool { return b.Error == nil }) {
 			return nil, failed
 		}
 
@@ -153,7 +158,9 @@ func (n *Engine) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest
 
 // learnChunk stores the records of one transaction. A refused item has written nothing,
 // so the others continue; any other error ends the chunk.
-func (n *Engine) learnChunk(tx *store.Tx, records []*record.Record, keepDuplicates bool, results []robotmem.BatchResult) error {
+func (n *Engine) learnChunk(
+	tx *store.Tx, records []*record.Record, keepDuplicates bool, results []robotmem.BatchResult,
+) error {
 	for i, rec := range records {
 		if rec == nil {
 			continue
@@ -175,7 +182,9 @@ func (n *Engine) learnChunk(tx *store.Tx, records []*record.Record, keepDuplicat
 
 // prepareChunk prepares the items from start to end on all cores. An invalid item leaves
 // a nil record and its error in results.
-func (n *Engine) prepareChunk(ctx context.Context, r *robotmem.LearnBatchRequest, start, end int, results []robotmem.BatchResult) []*record.Record {
+func (n *Engine) prepareChunk(
+	ctx context.Context, r *robotmem.LearnBatchRequest, start, end int, results []robotmem.BatchResult,
+) []*record.Record {
 	records := make([]*record.Record, end-start)
 	parallel(len(records), func(i int) {
 		err := r.ItemError(start + i)

@@ -95,7 +95,10 @@ func (n *Engine) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem
 		}
 
 		l := index.Listing{
-			Scope:  index.Scope{Collection: r.Collection, Session: r.SessionID, Category: r.Category, Kind: r.Type, Perception: r.PerceptionType},
+			Scope: index.Scope{
+				Collection: r.Collection, Session: r.SessionID, Category: r.Category, Kind: r.Type,
+				Perception: r.PerceptionType,
+			},
 			Status: r.Status, Tags: r.Tags, MinConfidence: r.ConfidenceMin, MaxConfidence: r.ConfidenceMax,
 		}
 		if r.Days > 0 {
@@ -179,7 +182,9 @@ func (n *Engine) Sessions(ctx context.Context, req *robotmem.SessionsRequest) (*
 	})
 }
 
-func (n *Engine) SessionMemories(ctx context.Context, req *admin.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
+func (n *Engine) SessionMemories(
+	ctx context.Context, req *admin.SessionMemoriesRequest,
+) (*robotmem.ListResponse, error) {
 	return read(ctx, n, "session_memories", req, func(c *store.Conn, r *admin.SessionMemoriesRequest, res *robotmem.ListResponse) error {
 		from, err := store.Resume("session_memories", store.Paging{Page: r.Page, Cursor: r.Cursor}, r)
 		if err != nil {
@@ -189,7 +194,8 @@ func (n *Engine) SessionMemories(ctx context.Context, req *admin.SessionMemories
 			return err
 		}
 
-		set, err := n.index.List(c, index.Listing{Scope: index.Scope{Collection: "*", Session: r.SessionID}, Status: "all"})
+		set, err := n.index.List(c,
+			index.Listing{Scope: index.Scope{Collection: "*", Session: r.SessionID}, Status: "all"})
 		if err != nil {
 			return err
 		}

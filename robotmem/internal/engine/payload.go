@@ -26,9 +26,11 @@ func (n *Engine) readPayload(ctx context.Context, rec *record.Record, in *incomi
 	})
 	switch {
 	case errors.Is(err, payload.ErrTooLarge):
-		return robotmem.Errorf(robotmem.TooLarge, in.field, "is over %d bytes, the limit of one payload; nothing was stored", in.limit)
+		return robotmem.Errorf(robotmem.TooLarge, in.field,
+			"is over %d bytes, the limit of one payload; nothing was stored", in.limit)
 	case errors.Is(err, payload.ErrSize):
-		return robotmem.Errorf(robotmem.Invalid, in.field, "changed while it was read: %d bytes were expected; nothing was stored", in.size)
+		return robotmem.Errorf(robotmem.Invalid, in.field,
+			"changed while it was read: %d bytes were expected; nothing was stored", in.size)
 	}
 
 	// An error of the disk is the node's, any other error comes from the source that was read.
@@ -36,7 +38,8 @@ func (n *Engine) readPayload(ctx context.Context, rec *record.Record, in *incomi
 		return failed
 	}
 	if err != nil {
-		return robotmem.Errorf(robotmem.Invalid, in.field, "could not be read to its end (%s); nothing was stored", robotmem.Reason(err))
+		return robotmem.Errorf(robotmem.Invalid, in.field, "could not be read to its end (%s); nothing was stored",
+			robotmem.Reason(err))
 	}
 
 	p.Stored, rec.SHA256 = w, hex.EncodeToString(w.Sum[:])
@@ -66,7 +69,8 @@ func (n *Engine) notKept(ctx context.Context, field string, err error) error {
 	}
 	n.Log.Error("payload not stored", "err", err)
 
-	return robotmem.Errorf(robotmem.Unavailable, field, "could not be written (%s); nothing was stored; check the disk's space", robotmem.Reason(err))
+	return robotmem.Errorf(robotmem.Unavailable, field,
+		"could not be written (%s); nothing was stored; check the disk's space", robotmem.Reason(err))
 }
 
 // dropUnused removes the files that were written for payloads that were not stored, unless a
@@ -140,7 +144,9 @@ func (n *Engine) Data(ctx context.Context, req *robotmem.MemoryRequest) (*robotm
 		}
 		res := &robotmem.DataResponse{MemoryID: d.MemoryID, MediaType: d.MediaType, Bytes: d.Bytes, SHA256: d.SHA256}
 		if d.Bytes > n.options.MaxPayload {
-			err = robotmem.Errorf(robotmem.TooLarge, "memory_id", "memory %d has %d bytes, too many for one answer (%d); read them as a stream: GET /api/memory/%[1]d/data, or robotmem data %[1]d --output FILE", d.MemoryID, d.Bytes, n.options.MaxPayload)
+			err = robotmem.Errorf(robotmem.TooLarge, "memory_id",
+				"memory %d has %d bytes, too many for one answer (%d); read them as a stream: GET /api/memory/%[1]d/data, or robotmem data %[1]d --output FILE",
+				d.MemoryID, d.Bytes, n.options.MaxPayload)
 		} else {
 			res.DataBase64, err = store.ReadAll(d, d.Bytes)
 		}
@@ -172,7 +178,8 @@ func (n *Engine) Preview(ctx context.Context, req *admin.PreviewRequest) (*admin
 		}
 		p, err := perception.MakePreview(item, perception.PreviewOptions{Width: r.Width, Height: r.Height})
 		if err != nil {
-			return nil, robotmem.Errorf(robotmem.NotFound, "memory_id", "no picture can be made of memory %d: %v; data returns its bytes", r.MemoryID, err)
+			return nil, robotmem.Errorf(robotmem.NotFound, "memory_id",
+				"no picture can be made of memory %d: %v; data returns its bytes", r.MemoryID, err)
 		}
 
 		return &admin.PreviewResponse{
@@ -194,9 +201,11 @@ func (n *Engine) Samples(ctx context.Context, req *robotmem.SamplesRequest) (*ro
 		if err != nil {
 			return nil, err
 		}
-		s, err := perception.MakeSamples(item, perception.SamplesOptions{From: r.From, To: r.To, Points: r.Points, Trace: r.Trace})
+		s, err := perception.MakeSamples(item,
+			perception.SamplesOptions{From: r.From, To: r.To, Points: r.Points, Trace: r.Trace})
 		if err != nil {
-			return nil, robotmem.Errorf(robotmem.NotFound, "memory_id", "no samples can be read of memory %d: %v; data returns its bytes", r.MemoryID, err)
+			return nil, robotmem.Errorf(robotmem.NotFound, "memory_id",
+				"no samples can be read of memory %d: %v; data returns its bytes", r.MemoryID, err)
 		}
 
 		return &robotmem.SamplesResponse{MemoryID: r.MemoryID, Samples: *s}, nil

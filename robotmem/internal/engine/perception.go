@@ -17,11 +17,15 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-func (n *Engine) SavePerception(ctx context.Context, req *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
+func (n *Engine) SavePerception(
+	ctx context.Context, req *robotmem.SavePerceptionRequest,
+) (*robotmem.SavePerceptionResponse, error) {
 	return n.SavePerceptionFrom(ctx, req, nil)
 }
 
-func (n *Engine) SavePerceptionFrom(ctx context.Context, req *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
+func (n *Engine) SavePerceptionFrom(
+	ctx context.Context, req *robotmem.SavePerceptionRequest, data io.Reader,
+) (*robotmem.SavePerceptionResponse, error) {
 	return serve("save_perception", req, func(r *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
 		in, err := n.incoming(r, data)
 		if err != nil {
@@ -35,7 +39,9 @@ func (n *Engine) SavePerceptionFrom(ctx context.Context, req *robotmem.SavePerce
 	})
 }
 
-func (n *Engine) keepPerception(ctx context.Context, r *robotmem.SavePerceptionRequest, in *incoming) (*robotmem.SavePerceptionResponse, error) {
+func (n *Engine) keepPerception(
+	ctx context.Context, r *robotmem.SavePerceptionRequest, in *incoming,
+) (*robotmem.SavePerceptionResponse, error) {
 	if err := n.Store.Writable(); err != nil {
 		return nil, err
 	}
@@ -177,9 +183,14 @@ func (n *Engine) incoming(r *robotmem.SavePerceptionRequest, stream io.Reader) (
 
 	inline := func(field string, data []byte) (*incoming, error) {
 		if int64(len(data)) > n.options.MaxPayload {
-			return nil, robotmem.Errorf(robotmem.TooLarge, field, "is %d bytes; the limit of one payload in a request is %d; send it as a stream (multipart/form-data, or --file on the command line)", len(data), n.options.MaxPayload)
+			return nil, robotmem.Errorf(robotmem.TooLarge, field,
+				"is %d bytes; the limit of one payload in a request is %d; send it as a stream (multipart/form-data, or --file on the command line)",
+				len(data), n.options.MaxPayload)
 		}
-		return &incoming{reader: bytes.NewReader(data), size: int64(len(data)), field: field, limit: n.options.MaxPayload}, nil
+
+		return &incoming{
+			reader: bytes.NewReader(data), size: int64(len(data)), field: field, limit: n.options.MaxPayload,
+		}, nil
 	}
 
 	switch {
@@ -204,7 +215,8 @@ func (n *Engine) incoming(r *robotmem.SavePerceptionRequest, stream io.Reader) (
 // the folder, also through symbolic links.
 func (n *Engine) openAllowed(path string) (*incoming, error) {
 	if len(n.options.AllowPaths) == 0 {
-		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "no folder is allowed; start the node with --allow-path FOLDER, or pass the bytes as data_base64 (--file on the command line)")
+		return nil, robotmem.Errorf(robotmem.Forbidden, "path",
+			"no folder is allowed; start the node with --allow-path FOLDER, or pass the bytes as data_base64 (--file on the command line)")
 	}
 
 	abs, err := filepath.Abs(path)
@@ -223,13 +235,15 @@ func (n *Engine) openAllowed(path string) (*incoming, error) {
 		}
 	}
 
-	return nil, robotmem.Errorf(robotmem.Forbidden, "path", "is outside the folders that are allowed; the operator adds one with --allow-path")
+	return nil, robotmem.Errorf(robotmem.Forbidden, "path",
+		"is outside the folders that are allowed; the operator adds one with --allow-path")
 }
 
 func (n *Engine) openBelow(folder, rel string) (*incoming, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "the allowed folder cannot be opened (%s)", robotmem.Reason(err))
+		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "the allowed folder cannot be opened (%s)",
+			robotmem.Reason(err))
 	}
 
 	defer root.Close()
@@ -241,10 +255,12 @@ func (n *Engine) openBelow(folder, rel string) (*incoming, error) {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, robotmem.Errorf(robotmem.NotFound, "path", "there is no such file")
 	case err != nil:
-		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "cannot be opened below the allowed folder (%s)", robotmem.Reason(err))
+		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "cannot be opened below the allowed folder (%s)",
+			robotmem.Reason(err))
 	case info.Size() > n.options.MaxStream:
 		_ = f.Close() // it was only opened
-		return nil, robotmem.Errorf(robotmem.TooLarge, "path", "is %d bytes; the limit of one payload is %d", info.Size(), n.options.MaxStream)
+		return nil, robotmem.Errorf(robotmem.TooLarge, "path", "is %d bytes; the limit of one payload is %d",
+			info.Size(), n.options.MaxStream)
 	}
 
 	return &incoming{reader: f, size: info.Size(), field: "path", limit: n.options.MaxStream, file: f}, nil

@@ -53,17 +53,23 @@ func (n *Engine) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 // of a site answers such a request itself.
 func (n *Engine) isAsked(scope string) error {
 	if (scope == robotmem.ScopeFleet || scope == robotmem.ScopeBoth) && n.Store.InFile() {
-		return robotmem.Errorf(robotmem.Invalid, "scope", "is %q, but this memory has joined no site; leave scope out, or run robotmem fleet join URL and start the node again", scope)
+		return robotmem.Errorf(robotmem.Invalid, "scope",
+			"is %q, but this memory has joined no site; leave scope out, or run robotmem fleet join URL and start the node again",
+			scope)
 	}
 	return nil
 }
 
 func (n *Engine) Search(ctx context.Context, req *robotmem.SearchRequest) (*robotmem.RecallResponse, error) {
 	return serve("search", req, func(r *robotmem.SearchRequest) (*robotmem.RecallResponse, error) {
-		res, err := n.Recall(ctx, &robotmem.RecallRequest{Query: r.Q, Collection: r.Collection, N: r.TopK, ParseTime: r.ParseTime, Explain: r.Explain})
+		res, err := n.Recall(ctx,
+			&robotmem.RecallRequest{
+				Query: r.Q, Collection: r.Collection, N: r.TopK, ParseTime: r.ParseTime, Explain: r.Explain,
+			})
 		if renamed := (*robotmem.Error)(nil); errors.As(err, &renamed) {
 			renamed.Op = "search"
 		}
+
 		return res, err
 	})
 }
@@ -100,11 +106,13 @@ func (n *Engine) recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 	timed := *req
 	timed.Query, timed.After, timed.Before = "", q.After, q.Before
 	if q.Query != "" {
-		other, err := instead(*req, fmt.Sprintf("time: no memory of %q has a word of the question; the answer is from all times", when))
+		other, err := instead(*req,
+			fmt.Sprintf("time: no memory of %q has a word of the question; the answer is from all times", when))
 		if err != nil || len(other.Memories) > 0 {
 			return other, err
 		}
-		other, err = instead(timed, fmt.Sprintf("time: no memory has the words %q; these are the memories of %q", q.Query, when))
+		other, err = instead(timed,
+			fmt.Sprintf("time: no memory has the words %q; these are the memories of %q", q.Query, when))
 		if err != nil || len(other.Memories) > 0 {
 			if err == nil {
 				other.Times = res.Times
@@ -201,7 +209,10 @@ func (s *source) answer(ctx context.Context, c *store.Conn, q *recall.Query) (_ 
 		}
 	}
 
-	res, err := recall.Run(ctx, s, q, recall.Config{Weights: s.options.Weights, Fusion: s.options.Fusion, RealWeight: s.options.RealWeight, Rerank: s.rerank})
+	res, err := recall.Run(ctx, s, q,
+		recall.Config{
+			Weights: s.options.Weights, Fusion: s.options.Fusion, RealWeight: s.options.RealWeight, Rerank: s.rerank,
+		})
 	if err == nil {
 		res.Interpreted = append(res.Interpreted, s.interpreted...)
 	}
@@ -264,14 +275,19 @@ func (s *source) Filter(_ context.Context, q *recall.Query) (in recall.Set, note
 
 func basicOf(q *recall.Query) index.Selection {
 	return index.Selection{
-		Scope: index.Scope{Collection: q.Collection, Session: q.SessionID, Category: q.Category, Kind: q.Type, Perception: q.PerceptionType, MinConfidence: *q.MinConfidence},
+		Scope: index.Scope{
+			Collection: q.Collection, Session: q.SessionID, Category: q.Category, Kind: q.Type,
+			Perception: q.PerceptionType, MinConfidence: *q.MinConfidence,
+		},
 		After: q.After, Before: q.Before, Now: q.Now, AsOf: q.AsOf,
 	}
 }
 
 // pastStates returns the memories changed since as_of whose state at that time passes
 // every filter. notes names damaged ones.
-func (s *source) pastStates(q *recall.Query, b index.Selection) (out map[int64]*robotmem.Memory, notes []string, err error) {
+func (s *source) pastStates(
+	q *recall.Query, b index.Selection,
+) (out map[int64]*robotmem.Memory, notes []string, err error) {
 	states, notes, err := s.c.PastStates(*q.AsOf)
 	if err != nil {
 		return nil, nil, err
@@ -289,7 +305,8 @@ func (s *source) pastStates(q *recall.Query, b index.Selection) (out map[int64]*
 		}
 		rec.UserTags = past.UserTags
 		past.Tags, past.Outcome, past.OutcomeSource = rec.AllTags(), rec.Inferred().Outcome, rec.OutcomeSource
-		if b.Admits(past) && hasAll(past.Tags, q.Tags) && (q.Filter == nil || q.Filter.Match(&filter.View{Memory: past, Unit: unit})) {
+		if b.Admits(past) && hasAll(past.Tags, q.Tags) &&
+			(q.Filter == nil || q.Filter.Match(&filter.View{Memory: past, Unit: unit})) {
 			out[id] = past
 		}
 	}

@@ -38,7 +38,9 @@ func (n *Engine) Keep(ctx context.Context, b recorder.Batch) error {
 	err = robotmem.Wrap("record", err)
 
 	// These errors would occur again with the same batch. After any other error the recorder may repeat it.
-	for _, final := range []robotmem.Kind{robotmem.Invalid, robotmem.Forbidden, robotmem.NotFound, robotmem.Conflict, robotmem.TooLarge} {
+	for _, final := range []robotmem.Kind{
+		robotmem.Invalid, robotmem.Forbidden, robotmem.NotFound, robotmem.Conflict, robotmem.TooLarge,
+	} {
 		if errors.Is(err, final) {
 			return fmt.Errorf("%w: %w", recorder.ErrRefused, err)
 		}
@@ -114,5 +116,6 @@ func (n *Engine) recorded(ctx context.Context, b *recorder.Batch, it *recorder.R
 	rec.Perception.Later = true
 	size := int64(len(it.Data))
 
-	return rec, n.readPayload(ctx, rec, &incoming{reader: bytes.NewReader(it.Data), size: size, field: "data", limit: n.options.MaxPayload})
+	return rec, n.readPayload(ctx, rec,
+		&incoming{reader: bytes.NewReader(it.Data), size: size, field: "data", limit: n.options.MaxPayload})
 }

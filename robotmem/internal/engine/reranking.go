@@ -10,7 +10,10 @@ import (
 
 // rerankAnswer returns the answer to a query in the order of the reranker, found by a second search in a
 // snapshot of its own. Without its scores the first answer stands, and says why.
-func (n *Engine) rerankAnswer(ctx context.Context, q *recall.Query, x *recall.Rerank, first *robotmem.RecallResponse, took time.Duration, search func(context.Context) (*robotmem.RecallResponse, error)) *robotmem.RecallResponse {
+func (n *Engine) rerankAnswer(
+	ctx context.Context, q *recall.Query, x *recall.Rerank, first *robotmem.RecallResponse, took time.Duration,
+	search func(context.Context) (*robotmem.RecallResponse, error),
+) *robotmem.RecallResponse {
 	start := time.Now()
 	scores, err := n.reranking.Ask(ctx, q.Query, x, took)
 	waited := time.Since(start)

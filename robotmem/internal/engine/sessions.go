@@ -31,7 +31,9 @@ const (
 	endStages          = 4 // stages of EndSession in its progress
 )
 
-func (n *Engine) StartSession(ctx context.Context, req *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
+func (n *Engine) StartSession(
+	ctx context.Context, req *robotmem.StartSessionRequest,
+) (*robotmem.StartSessionResponse, error) {
 	return serve("start_session", req, func(r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
 		object, _, err := r.Context.Normalize("context", maxSessionContext)
 		if err != nil {
@@ -52,7 +54,10 @@ func (n *Engine) StartSession(ctx context.Context, req *robotmem.StartSessionReq
 				if r.StartedAt != nil {
 					began = *r.StartedAt
 				}
-				s := robotmem.Session{SessionID: res.SessionID, Collection: r.Collection, Context: object, ClientType: n.options.ClientType, CreatedAt: began}
+				s := robotmem.Session{
+					SessionID: res.SessionID, Collection: r.Collection, Context: object,
+					ClientType: n.options.ClientType, CreatedAt: began,
+				}
 
 				return errors.Join(tx.InsertSession(s), tx.InsertSessionOrigin(r.Collection, r.Origin, res.SessionID))
 			}
@@ -62,7 +67,9 @@ func (n *Engine) StartSession(ctx context.Context, req *robotmem.StartSessionReq
 				return err
 			}
 			if req.Collection != "" && req.Collection != s.Collection {
-				return robotmem.Errorf(robotmem.Conflict, "collection", "is %q, but the session %q is open in %q; leave collection out, or choose another session_id", req.Collection, known, s.Collection)
+				return robotmem.Errorf(robotmem.Conflict, "collection",
+					"is %q, but the session %q is open in %q; leave collection out, or choose another session_id",
+					req.Collection, known, s.Collection)
 			}
 
 			res.Status, res.SessionID, res.Collection = "continued", known, s.Collection
@@ -104,7 +111,9 @@ func contextWords(context robotmem.Object) string {
 	return robotmem.Clip(strings.Join(words, " "), maxProactive)
 }
 
-func (n *Engine) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) (*robotmem.EndSessionResponse, error) {
+func (n *Engine) EndSession(
+	ctx context.Context, req *robotmem.EndSessionRequest,
+) (*robotmem.EndSessionResponse, error) {
 	return serve("end_session", req, func(r *robotmem.EndSessionRequest) (*robotmem.EndSessionResponse, error) {
 		m := progress.Of(ctx)
 		m.Step("counting recalls", 0, endStages)
@@ -112,7 +121,9 @@ func (n *Engine) EndSession(ctx context.Context, req *robotmem.EndSessionRequest
 		// The counts are stored with the end of the episode in one transaction, because they include the recalls of the
 		// episode.
 		recalls := n.counters.take()
-		res := &robotmem.EndSessionResponse{Status: "ended", SessionID: r.SessionID, RelatedMemories: []robotmem.BriefMemory{}}
+		res := &robotmem.EndSessionResponse{
+			Status: "ended", SessionID: r.SessionID, RelatedMemories: []robotmem.BriefMemory{},
+		}
 
 		var session *store.SessionRow
 		err := n.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
@@ -133,7 +144,9 @@ func (n *Engine) EndSession(ctx context.Context, req *robotmem.EndSessionRequest
 	})
 }
 
-func (n *Engine) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSessionRequest, recalls *batch, res *robotmem.EndSessionResponse) (*store.SessionRow, error) {
+func (n *Engine) endSession(
+	tx *store.Tx, m *progress.Meter, r *robotmem.EndSessionRequest, recalls *batch, res *robotmem.EndSessionResponse,
+) (*store.SessionRow, error) {
 	s, err := tx.OpenSession(r.SessionID)
 	if err != nil {
 		return nil, err
@@ -153,7 +166,8 @@ func (n *Engine) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSess
 	}
 
 	m.Step("summing up", 2, endStages)
-	if res.Summary, err = tx.SummarizeSession(&s.Session, tx.Now, r.OutcomeScore, res.Consolidated.SupersededCount); err != nil {
+	if res.Summary, err = tx.SummarizeSession(&s.Session, tx.Now, r.OutcomeScore,
+		res.Consolidated.SupersededCount); err != nil {
 		return nil, err
 	}
 
@@ -177,7 +191,9 @@ func (n *Engine) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSess
 var creditOfWord = map[string]float64{"helped": 1, "partly": 0.5, "misled": 0}
 
 func creditOf(r *robotmem.EndSessionRequest) *store.Credit {
-	c := &store.Credit{Score: r.OutcomeScore, Used: record.Distinct(slices.Clone(r.UsedMemoryIDs)), Scores: map[int64]float64{}}
+	c := &store.Credit{
+		Score: r.OutcomeScore, Used: record.Distinct(slices.Clone(r.UsedMemoryIDs)), Scores: map[int64]float64{},
+	}
 	for key, word := range r.MemoryScores {
 		id, _ := strconv.ParseInt(key, 10, 64) // validated
 		if score, ok := creditOfWord[fmt.Sprint(word)]; ok {

@@ -52,7 +52,9 @@ func (s *source) failed(ctx context.Context, signal string, err error) error {
 	return robotmem.Explain(err)
 }
 
-func (s *source) Lexical(_ context.Context, q *recall.Query, in recall.Set, words recall.Words, limit int) ([]recall.Ranked, error) {
+func (s *source) Lexical(
+	_ context.Context, q *recall.Query, in recall.Set, words recall.Words, limit int,
+) ([]recall.Ranked, error) {
 	if s.words == nil {
 		return nil, s.failed(context.Background(), recall.ListWords, s.wordsErr)
 	}
@@ -105,7 +107,9 @@ func (s *source) contextWeight() float64 {
 
 // searchWords ranks the admitted memories by BM25. Past states are not in the index:
 // they are scored one by one with its statistics.
-func searchWords(index *lexical.Index, collection string, in recall.Set, words recall.Words, contextWeight float64, limit int) []recall.Ranked {
+func searchWords(
+	index *lexical.Index, collection string, in recall.Set, words recall.Words, contextWeight float64, limit int,
+) []recall.Ranked {
 	stems := distinctStems(words.Terms)
 	for _, stem := range slices.Clone(stems) {
 		for _, part := range partsOf(index, collection, stem) {
@@ -131,7 +135,10 @@ func searchWords(index *lexical.Index, collection string, in recall.Set, words r
 		}
 	}
 
-	q := lexical.Query{Collection: collection, Terms: stems, Weights: weights, Unfinished: unfinished(words.Typing, index, collection, plain), Within: in.Present, N: max(limit, 0)}
+	q := lexical.Query{
+		Collection: collection, Terms: stems, Weights: weights,
+		Unfinished: unfinished(words.Typing, index, collection, plain), Within: in.Present, N: max(limit, 0),
+	}
 	hits := index.Search(q)
 
 	items := make([]recall.Ranked, len(hits), len(hits)+len(in.Past))
@@ -180,7 +187,8 @@ var linking = []string{"", "s", "n", "e", "es", "en", "er"}
 
 // partsOf returns the two parts of a stem that are most frequent in the index, or none.
 func partsOf(index *lexical.Index, collection, stem string) (parts []string) {
-	if len(stem) < wholeLeast || strings.ContainsFunc(stem, func(r rune) bool { return !unicode.In(r, unicode.Latin) }) ||
+	if len(stem) < wholeLeast || strings.ContainsFunc(stem,
+		func(r rune) bool { return !unicode.In(r, unicode.Latin) }) ||
 		index.DocumentFrequency(collection, stem)*wholeRare > index.Stats(collection).Rows {
 		return nil
 	}
@@ -263,7 +271,8 @@ func (s *source) Full(q *recall.Query, words recall.Words) (score float64) {
 
 	rows := s.words.Stats(q.Collection).Rows
 	for _, stem := range distinctStems(words.Terms) {
-		found := max(s.words.DocumentFrequency(q.Collection, stem), s.words.DocumentFrequency(q.Collection, lexical.InContext(stem)))
+		found := max(s.words.DocumentFrequency(q.Collection, stem),
+			s.words.DocumentFrequency(q.Collection, lexical.InContext(stem)))
 		score += weightOf(stem, rows) * lexical.IDF(rows, found)
 	}
 
@@ -277,7 +286,8 @@ func (s *source) Holds(_ context.Context, q *recall.Query, in recall.Set, term s
 		return true, nil
 	}
 	stem := text.Stem(term)
-	frequency := s.words.DocumentFrequency(q.Collection, stem) + s.words.DocumentFrequency(q.Collection, lexical.InContext(stem))
+	frequency := s.words.DocumentFrequency(q.Collection, stem) +
+		s.words.DocumentFrequency(q.Collection, lexical.InContext(stem))
 	if frequency == 0 && len(in.Past) == 0 {
 		return len(partsOf(s.words, q.Collection, stem)) > 0, nil
 	}
@@ -310,7 +320,9 @@ func termCounts(typing *text.Unfinished, terms []string, q *lexical.Query) []int
 	return counts
 }
 
-func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, limit int) (items []recall.Ranked, err error) {
+func (s *source) Nearest(
+	ctx context.Context, _ *recall.Query, in recall.Set, limit int,
+) (items []recall.Ranked, err error) {
 	defer func() { err = s.failed(ctx, recall.ListVector, err) }()
 	codes, m, err := s.index.Vectors.At(s.c)
 	if err != nil {
@@ -320,9 +332,11 @@ func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, li
 	state := s.embeddings.Embedder.State()
 	switch {
 	case m.ID != 0 && m.Name != state.Model:
-		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the stored vectors are of %s and this node asks %s; run: robotmem reembed", m.Name, state.Model)
+		return nil, robotmem.Errorf(robotmem.Unavailable, "",
+			"the stored vectors are of %s and this node asks %s; run: robotmem reembed", m.Name, state.Model)
 	case codes == nil || codes.Len() == 0:
-		return nil, robotmem.Errorf(robotmem.Unavailable, "", "no memory has a vector yet; they are computed in the background")
+		return nil, robotmem.Errorf(robotmem.Unavailable, "",
+			"no memory has a vector yet; they are computed in the background")
 	}
 
 	unit, err := s.embedding.Get()
@@ -330,12 +344,15 @@ func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, li
 		return nil, robotmem.Errorf(robotmem.Unavailable, "", "%s", robotmem.Detail(err))
 	}
 	if len(unit) != m.Dims {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the embedder gives vectors of %d numbers, the stored ones have %d; run: robotmem reembed", len(unit), m.Dims)
+		return nil, robotmem.Errorf(robotmem.Unavailable, "",
+			"the embedder gives vectors of %d numbers, the stored ones have %d; run: robotmem reembed", len(unit),
+			m.Dims)
 	}
 
 	// ctx must end a search that reads many vectors, also within one statement.
 	s.c.SetInterrupt(ctx)
-	hits, err := codes.Search(vector.Query{Vector: unit, Within: in.Present, N: min(limit, vector.MaxN)}, s.index.Source(s.c, &m))
+	hits, err := codes.Search(vector.Query{Vector: unit, Within: in.Present, N: min(limit, vector.MaxN)},
+		s.index.Source(s.c, &m))
 	if err != nil {
 		return nil, err
 	}
@@ -349,7 +366,9 @@ func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, li
 }
 
 // Scale implements recall.Source.
-func (s *source) Scale(ctx context.Context, in recall.Set, found []recall.Ranked, limit int) (scale recall.Scale, err error) {
+func (s *source) Scale(
+	ctx context.Context, in recall.Set, found []recall.Ranked, limit int,
+) (scale recall.Scale, err error) {
 	defer func() { err = s.failed(ctx, recall.ListVector, err) }()
 	codes, m, err := s.index.Vectors.At(s.c)
 	if err != nil {
@@ -384,7 +403,9 @@ func (s *source) Scale(ctx context.Context, in recall.Set, found []recall.Ranked
 
 	pairs := pairsOf(sample, &m)
 
-	return recall.Scale{Of: of, Mean: usual.Mean, Spread: usual.Spread, Pairs: pairs.Of, PairMean: pairs.Mean, PairSpread: pairs.Spread}, nil
+	return recall.Scale{
+		Of: of, Mean: usual.Mean, Spread: usual.Spread, Pairs: pairs.Of, PairMean: pairs.Mean, PairSpread: pairs.Spread,
+	}, nil
 }
 
 func (s *source) Around(in recall.Set, ids []int64, n int) map[int64]recall.Around {
@@ -392,7 +413,9 @@ func (s *source) Around(in recall.Set, ids []int64, n int) map[int64]recall.Arou
 }
 
 // Places implements recall.Source. It compares every coordinate, so the result is exact.
-func (s *source) Places(ctx context.Context, at *robotmem.SpatialSort, in recall.Set, limit int) (items []recall.Ranked, notes []string, err error) {
+func (s *source) Places(
+	ctx context.Context, at *robotmem.SpatialSort, in recall.Set, limit int,
+) (items []recall.Ranked, notes []string, err error) {
 	near, err := s.index.Columns.Near(s.c, at, in.Present, limit)
 	if err != nil {
 		return nil, nil, s.failed(ctx, recall.ListPlace, err)
@@ -409,21 +432,27 @@ func (s *source) Places(ctx context.Context, at *robotmem.SpatialSort, in recall
 	}
 
 	if len(near.Frames) > 1 {
-		notes = append(notes, fmt.Sprintf("place: coordinates of %d different frames or maps were compared; name one with frame_id or map_id", len(near.Frames)))
+		notes = append(notes,
+			fmt.Sprintf("place: coordinates of %d different frames or maps were compared; name one with frame_id or map_id", len(near.Frames)))
 	}
 	if near.Flat {
-		s.interpreted = append(s.interpreted, fmt.Sprintf("spatial_sort: the target has 2 numbers, so x and y of the 3-D coordinates at %s are compared", at.Field))
+		s.interpreted = append(s.interpreted,
+			fmt.Sprintf("spatial_sort: the target has 2 numbers, so x and y of the 3-D coordinates at %s are compared",
+				at.Field))
 	}
 
 	slices.SortFunc(near.Items, recall.Smaller)
 	// The nearest coordinates of a memory count.
 	seen := map[int64]bool{}
-	near.Items = slices.DeleteFunc(near.Items, func(r recall.Ranked) bool { again := seen[r.ID]; seen[r.ID] = true; return again })
+	near.Items = slices.DeleteFunc(near.Items,
+		func(r recall.Ranked) bool { again := seen[r.ID]; seen[r.ID] = true; return again })
 
 	return near.Items[:min(limit, len(near.Items))], notes, nil
 }
 
-func (s *source) Likeness(ctx context.Context, q *recall.Query, in recall.Set, limit int) (found recall.Alike, err error) {
+func (s *source) Likeness(
+	ctx context.Context, q *recall.Query, in recall.Set, limit int,
+) (found recall.Alike, err error) {
 	defer func() { err = s.failed(ctx, recall.ListLikeness, err) }()
 	want, err := s.wantedFeatures(q)
 	if err != nil {
@@ -440,7 +469,8 @@ func (s *source) Likeness(ctx context.Context, q *recall.Query, in recall.Set, l
 
 	err = s.index.Features.Each(s.c, want.Kind, len(want.Vector), func(id int64, vector []float32) {
 		if _, past := in.Past[id]; id != want.Self && (past || in.Present.Test(uint(id))) {
-			found.Items = recall.KeepSmallest(found.Items, recall.Ranked{ID: id, Value: perception.Distance(want.Kind, want.Vector, vector)}, limit)
+			found.Items = recall.KeepSmallest(found.Items,
+				recall.Ranked{ID: id, Value: perception.Distance(want.Kind, want.Vector, vector)}, limit)
 		}
 	})
 
@@ -451,7 +481,8 @@ func (s *source) Likeness(ctx context.Context, q *recall.Query, in recall.Set, l
 
 	n, err := s.c.FeatureBacklog()
 	if n > 0 {
-		found.Notes = append(found.Notes, fmt.Sprintf("likeness: %d perceptions wait to be compared and are not among the answers", n))
+		found.Notes = append(found.Notes,
+			fmt.Sprintf("likeness: %d perceptions wait to be compared and are not among the answers", n))
 	}
 
 	return found, err
@@ -460,7 +491,9 @@ func (s *source) Likeness(ctx context.Context, q *recall.Query, in recall.Set, l
 // likeText returns the memories whose texts mean the most similar to that of a memory, with the distance of
 // the vectors, 1 - cosine.
 func (s *source) likeText(ctx context.Context, id int64, in recall.Set, limit int) (found recall.Alike, err error) {
-	nothing := robotmem.Errorf(robotmem.Invalid, "like.memory_id", "memory %d has nothing to compare by: no image, trace, sound, cloud or trajectory, and its text has no vector (yet)", id)
+	nothing := robotmem.Errorf(robotmem.Invalid, "like.memory_id",
+		"memory %d has nothing to compare by: no image, trace, sound, cloud or trajectory, and its text has no vector (yet)",
+		id)
 	codes, m, err := s.index.Vectors.At(s.c)
 	if err != nil {
 		return found, err
@@ -481,7 +514,8 @@ func (s *source) likeText(ctx context.Context, id int64, in recall.Set, limit in
 
 	// The memory itself is the nearest hit and is removed below.
 	s.c.SetInterrupt(ctx)
-	hits, err := codes.Search(vector.Query{Vector: wanted, Within: in.Present, N: min(limit+1, vector.MaxN)}, s.index.Source(s.c, &m))
+	hits, err := codes.Search(vector.Query{Vector: wanted, Within: in.Present, N: min(limit+1, vector.MaxN)},
+		s.index.Source(s.c, &m))
 	if err != nil {
 		return found, err
 	}
@@ -492,7 +526,10 @@ func (s *source) likeText(ctx context.Context, id int64, in recall.Set, limit in
 	}
 
 	pairs := pairsOf(sample, &m)
-	found.Texts = &recall.Scale{Of: codes.Len(), Mean: pairs.Mean, Spread: pairs.Spread, Pairs: pairs.Of, PairMean: pairs.Mean, PairSpread: pairs.Spread}
+	found.Texts = &recall.Scale{
+		Of: codes.Len(), Mean: pairs.Mean, Spread: pairs.Spread, Pairs: pairs.Of, PairMean: pairs.Mean,
+		PairSpread: pairs.Spread,
+	}
 
 	s.interpreted = append(s.interpreted, fmt.Sprintf("like: memory %d is compared by the meaning of its text", id))
 	for _, h := range hits {
@@ -530,7 +567,8 @@ func (s *source) wantedFeatures(q *recall.Query) (*record.Features, error) {
 		}
 		f := record.FeaturesOf(perception.Item{Type: q.PerceptionType, MediaType: mediaType, Data: data, Metadata: metadata})
 		if f.Kind == "" {
-			return nil, robotmem.Errorf(robotmem.Invalid, field, "is %s, which cannot be compared; give an image, a trace, a sound, a cloud or a trajectory", mediaType)
+			return nil, robotmem.Errorf(robotmem.Invalid, field,
+				"is %s, which cannot be compared; give an image, a trace, a sound, a cloud or a trajectory", mediaType)
 		}
 
 		return f, nil
@@ -586,7 +624,9 @@ func (s *source) Timeline(_ context.Context, q *recall.Query, in recall.Set, lim
 	return items, nil
 }
 
-func (s *source) Load(ctx context.Context, q *recall.Query, in recall.Set, ids []int64) (found map[int64]*robotmem.Memory, damaged map[int64]error, err error) {
+func (s *source) Load(
+	ctx context.Context, q *recall.Query, in recall.Set, ids []int64,
+) (found map[int64]*robotmem.Memory, damaged map[int64]error, err error) {
 	var current []int64
 
 	for _, id := range ids {
@@ -660,7 +700,8 @@ func (s *source) Hints(ctx context.Context, q *recall.Query, in recall.Set) (hin
 		case len(dims) == 0:
 			note("spatial_sort: no memory has coordinates at %s", at.Field)
 		case len(dims) == 1 && !filter.ComparesDims(at, dims[0]):
-			note("spatial_sort: coordinates at %s have %d dimensions, the target has %d", at.Field, dims[0], len(at.Target))
+			note("spatial_sort: coordinates at %s have %d dimensions, the target has %d", at.Field, dims[0],
+				len(at.Target))
 		}
 	}
 
@@ -683,10 +724,19 @@ func (s *source) excluding(q *recall.Query, passed int, note func(string, ...any
 		tags   []string
 		filter *filter.Condition
 	}{
-		{what: "session_id", hint: "; the episode has none", Selection: index.Selection{Scope: index.Scope{Session: q.SessionID}}},
-		{what: "category " + q.Category, hint: "; there are " + strings.Join(known, ", "), Selection: index.Selection{Scope: index.Scope{Category: q.Category}}},
+		{
+			what: "session_id", hint: "; the episode has none",
+			Selection: index.Selection{Scope: index.Scope{Session: q.SessionID}},
+		},
+		{
+			what: "category " + q.Category, hint: "; there are " + strings.Join(known, ", "),
+			Selection: index.Selection{Scope: index.Scope{Category: q.Category}},
+		},
 		{what: "type " + q.Type, Selection: index.Selection{Scope: index.Scope{Kind: q.Type}}},
-		{what: "perception_type " + q.PerceptionType, Selection: index.Selection{Scope: index.Scope{Perception: q.PerceptionType}}},
+		{
+			what:      "perception_type " + q.PerceptionType,
+			Selection: index.Selection{Scope: index.Scope{Perception: q.PerceptionType}},
+		},
 		{what: "min_confidence", Selection: index.Selection{Scope: index.Scope{MinConfidence: *q.MinConfidence}}},
 		{what: "time", hint: "; none was observed then", Selection: index.Selection{After: q.After, Before: q.Before}},
 		{what: "tags " + strings.Join(q.Tags, " "), tags: q.Tags},

@@ -17,7 +17,9 @@ import (
 )
 
 func (n *Engine) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsResponse, error) {
-	res := &admin.StatsResponse{ByStatus: map[string]int64{}, ByType: map[string]int64{}, ByCategory: map[string]int64{}, Embedder: "none"}
+	res := &admin.StatsResponse{
+		ByStatus: map[string]int64{}, ByType: map[string]int64{}, ByCategory: map[string]int64{}, Embedder: "none",
+	}
 
 	// pending is taken before the snapshot begins. A batch that is stored in between is then counted once.
 	pending, fileID := n.counters.pending(), ""
@@ -118,7 +120,8 @@ func (n *Engine) Retain(ctx context.Context, req *admin.RetainRequest) (*admin.R
 			limits = n.options.Retention
 		}
 		if limits.None() {
-			return nil, robotmem.Errorf(robotmem.Invalid, "budgets", "are neither given nor set for the node; pass budgets or min_free_bytes")
+			return nil, robotmem.Errorf(robotmem.Invalid, "budgets",
+				"are neither given nor set for the node; pass budgets or min_free_bytes")
 		}
 
 		return n.maintenance.Retain(ctx, limits, !r.Apply)
@@ -137,7 +140,8 @@ const (
 func (n *Engine) workers(s *admin.StatsResponse) []admin.Worker {
 	vectors := worker("vectors", workerIdle, "vectors_complete", "every memory has its vector of %s", s.Embedder)
 	if s.Backlog > 0 {
-		vectors = worker("vectors", workerBusy, "vectors_waiting", "%d memories have no vector of %s yet", s.Backlog, s.Embedder)
+		vectors = worker("vectors", workerBusy, "vectors_waiting", "%d memories have no vector of %s yet", s.Backlog,
+			s.Embedder)
 	}
 
 	reason := ""
@@ -148,15 +152,18 @@ func (n *Engine) workers(s *admin.StatsResponse) []admin.Worker {
 	if reason != "" {
 		vectors = admin.Worker{Name: "vectors", Status: workerWaiting, Detail: reason}
 	} else if s.Embedder == "none" {
-		vectors = worker("vectors", workerOff, "no_embedder", "no embedder: recall works by words, place, time and structure")
+		vectors = worker("vectors", workerOff, "no_embedder",
+			"no embedder: recall works by words, place, time and structure")
 	}
 
 	likeness := worker("likeness", workerIdle, "features_complete", "the features of all perceptions are computed")
 	if s.ToCompare > 0 {
-		likeness = worker("likeness", workerBusy, "features_waiting", "the features of %d perceptions are not computed yet", s.ToCompare)
+		likeness = worker("likeness", workerBusy, "features_waiting",
+			"the features of %d perceptions are not computed yet", s.ToCompare)
 	}
 
-	retention := worker("retention", workerIdle, "evicted", "%d payloads were evicted, %s", s.Evicted, units.BytesText(s.EvictedBytes))
+	retention := worker("retention", workerIdle, "evicted", "%d payloads were evicted, %s", s.Evicted,
+		units.BytesText(s.EvictedBytes))
 	if n.options.Retention.None() {
 		retention = worker("retention", workerOff, "no_budget", "no budget: payloads stay until the disk is full")
 	}
@@ -171,7 +178,8 @@ func (n *Engine) workers(s *admin.StatsResponse) []admin.Worker {
 
 	indexes := worker("indexes in memory", workerIdle, "indexes_loaded", "loaded and up to date")
 	if !n.index.Postings.Loaded() {
-		indexes = worker("indexes in memory", workerWaiting, "indexes_not_loaded", "not loaded yet; the first recall loads them")
+		indexes = worker("indexes in memory", workerWaiting, "indexes_not_loaded",
+			"not loaded yet; the first recall loads them")
 	}
 
 	writer := worker("writer", workerIdle, "no_write", "no write is queued")
@@ -219,7 +227,8 @@ func (n *Engine) Activity(ctx context.Context, req *admin.ActivityRequest) (*adm
 			}
 		}
 		if r.Bucket == "hour" && r.Days > maxHourlyDays {
-			return robotmem.Errorf(robotmem.Invalid, "bucket", "by the hour goes up to %d days, not %d; take day, or fewer days", maxHourlyDays, r.Days)
+			return robotmem.Errorf(robotmem.Invalid, "bucket",
+				"by the hour goes up to %d days, not %d; take day, or fewer days", maxHourlyDays, r.Days)
 		}
 		*res = newActivity(r.Bucket, r.Days, n.Now())
 		counts, err := pending(c)
@@ -241,7 +250,9 @@ func newActivity(bucket string, days int, now time.Time) admin.ActivityResponse 
 	// Every day has 24 hours in UTC.
 	to := now.UTC().Truncate(step).Add(step)
 
-	res := admin.ActivityResponse{From: to.Add(-time.Duration(n) * step), To: to, Bucket: bucket, Buckets: make([]admin.ActivityBucket, n)}
+	res := admin.ActivityResponse{
+		From: to.Add(-time.Duration(n) * step), To: to, Bucket: bucket, Buckets: make([]admin.ActivityBucket, n),
+	}
 	for i := range res.Buckets {
 		res.Buckets[i].From = res.From.Add(time.Duration(i) * step)
 	}
@@ -250,7 +261,9 @@ func newActivity(bucket string, days int, now time.Time) admin.ActivityResponse 
 }
 
 // activity counts memories from the column cache, and recalls from the file and from pending.
-func (n *Engine) activity(c *store.Conn, collection string, pending map[store.CollectionHour]store.RecallTotals, res *admin.ActivityResponse) error {
+func (n *Engine) activity(
+	c *store.Conn, collection string, pending map[store.CollectionHour]store.RecallTotals, res *admin.ActivityResponse,
+) error {
 	if err := n.index.Columns.Sync(c); err != nil {
 		return err
 	}

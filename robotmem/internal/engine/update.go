@@ -28,9 +28,12 @@ func (n *Engine) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robo
 			return err
 		}
 		if m.Status == "invalidated" {
-			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is forgotten already; restore makes it active again", r.MemoryID)
+			return robotmem.Errorf(robotmem.Conflict, "memory_id",
+				"memory %d is forgotten already; restore makes it active again", r.MemoryID)
 		}
-		*res = robotmem.ForgetResponse{Status: "forgotten", MemoryID: r.MemoryID, Reason: r.Reason, Content: robotmem.Clip(m.Content, maxEcho)}
+		*res = robotmem.ForgetResponse{
+			Status: "forgotten", MemoryID: r.MemoryID, Reason: r.Reason, Content: robotmem.Clip(m.Content, maxEcho),
+		}
 		entry := store.AuditOf(store.ActionForgotten, m)
 		entry.Reason, entry.Before = r.Reason, store.TextHash(m.Content)
 
@@ -45,10 +48,13 @@ func (n *Engine) Restore(ctx context.Context, req *robotmem.MemoryRequest) (*rob
 			return err
 		}
 		if m.Status == "active" {
-			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is active; only a forgotten or superseded one can be restored", r.MemoryID)
+			return robotmem.Errorf(robotmem.Conflict, "memory_id",
+				"memory %d is active; only a forgotten or superseded one can be restored", r.MemoryID)
 		}
 
-		*res = robotmem.RestoreResponse{Status: "restored", MemoryID: r.MemoryID, Content: robotmem.Clip(m.Content, maxEcho)}
+		*res = robotmem.RestoreResponse{
+			Status: "restored", MemoryID: r.MemoryID, Content: robotmem.Clip(m.Content, maxEcho),
+		}
 		entry := store.AuditOf(store.ActionRestored, m)
 		entry.After = store.TextHash(m.Content)
 		by, err := tx.SupersededBefore(m)
@@ -73,7 +79,8 @@ func (n *Engine) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robo
 			return err
 		}
 		if m.Status != "active" {
-			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is %s; restore it before it is updated", r.MemoryID, m.Status)
+			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is %s; restore it before it is updated",
+				r.MemoryID, m.Status)
 		}
 		// Without a new text only the context changes.
 		if r.NewContent == "" {
@@ -93,7 +100,10 @@ func (n *Engine) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robo
 
 		// The cache may hold the signature of the old text.
 		n.Store.Groups.Reset()
-		*res = robotmem.UpdateResponse{Status: "updated", MemoryID: r.MemoryID, NewContent: r.NewContent, OldContent: m.Content, AutoInferred: rec.Inferred()}
+		*res = robotmem.UpdateResponse{
+			Status: "updated", MemoryID: r.MemoryID, NewContent: r.NewContent, OldContent: m.Content,
+			AutoInferred: rec.Inferred(),
+		}
 		res.Version, err = tx.Rewrite(m.MemoryID, rec)
 
 		return err

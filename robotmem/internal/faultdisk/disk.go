@@ -68,7 +68,10 @@ func Over(dir string) (*Disk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Disk{root: root, name: "faultdisk-" + strings.ToLower(rand.Text()), silent: true, inodes: map[string]int{}, sizes: map[int]int64{}, free: unlimited}
+	d := &Disk{
+		root: root, name: "faultdisk-" + strings.ToLower(rand.Text()), silent: true, inodes: map[string]int{},
+		sizes: map[int]int64{}, free: unlimited,
+	}
 	vfs.Register(d.name, &system{VFS: vfs.Find(""), disk: d})
 
 	return d, nil

@@ -176,7 +176,8 @@ func ValuesIn(context, path string) (values string, ok bool) {
 		}
 	}
 	all = slices.DeleteFunc(all, func(v string) bool {
-		return len(v) > 2 && v[0] == '{' && !strings.Contains(v, `\`) && !(strings.Contains(v, `"unit"`) && strings.Contains(v, `"value"`))
+		return len(v) > 2 && v[0] == '{' && !strings.Contains(v, `\`) &&
+			!(strings.Contains(v, `"unit"`) && strings.Contains(v, `"value"`))
 	})
 
 	return strings.Join(all, ","), ok

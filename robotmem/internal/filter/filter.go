@@ -115,7 +115,8 @@ func (p *parser) combine(op string, v any, depth int) (Condition, error) {
 
 func (p *parser) field(path string, v any, depth int) (Condition, error) {
 	m, ok := v.(map[string]any)
-	if !ok || !slices.ContainsFunc(slices.Collect(maps.Keys(m)), func(k string) bool { return strings.HasPrefix(k, "$") }) {
+	if !ok ||
+		!slices.ContainsFunc(slices.Collect(maps.Keys(m)), func(k string) bool { return strings.HasPrefix(k, "$") }) {
 		return p.leaf("$eq", path, v)
 	}
 

@@ -37,7 +37,10 @@ func Places(context robotmem.Object, wanted func(path string, v any) bool) (plac
 // PlacePaths are the paths at which a question for a field finds coordinates: its own, and
 // those of a pose with or without a header, a covariance or a velocity.
 func PlacePaths(field string) []string {
-	return []string{field, field + ".position", field + ".pose", field + ".pose.position", field + ".pose.pose", field + ".pose.pose.position"}
+	return []string{
+		field, field + ".position", field + ".pose", field + ".pose.position", field + ".pose.pose",
+		field + ".pose.pose.position",
+	}
 }
 
 // PlacesFor returns the coordinates of a context that a question compares.

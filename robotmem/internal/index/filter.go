@@ -298,7 +298,9 @@ func (x *Index) Matching(c *store.Conn, from Selection, object robotmem.Object) 
 }
 
 // Narrowed returns the members of a set that pass a filter, as of now.
-func (x *Index) Narrowed(c *store.Conn, set *bitset.BitSet, object robotmem.Object, now time.Time) (*bitset.BitSet, error) {
+func (x *Index) Narrowed(
+	c *store.Conn, set *bitset.BitSet, object robotmem.Object, now time.Time,
+) (*bitset.BitSet, error) {
 	condition, err := filter.Parse(object)
 	if err != nil {
 		return nil, err

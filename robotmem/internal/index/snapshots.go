@@ -74,7 +74,8 @@ func (x *Index) SaveSnapshots(ctx context.Context) error {
 	x.Columns.Mu.RLock()
 	revision, purges, size := x.Columns.Revision, x.Columns.purges, int64(x.Columns.Actives)
 	x.Columns.Mu.RUnlock()
-	save(store.ColumnsSnapshot, purges, 0, revision, size, func(w io.Writer) error { return x.Columns.Freeze().Write(w) })
+	save(store.ColumnsSnapshot, purges, 0, revision, size,
+		func(w io.Writer) error { return x.Columns.Freeze().Write(w) })
 
 	if index, revision, purges := x.Postings.held(); index != nil {
 		save(store.PostingsSnapshot, purges, 0, revision, size,

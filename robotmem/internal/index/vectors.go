@@ -64,7 +64,8 @@ func (x *Index) refreshVectors(ctx context.Context) error {
 	}
 
 	var m store.Model
-	if err := x.Store.Read(ctx, func(c *store.Conn) (err error) { m, err = c.PresentModel(); return err }); err != nil || m.ID == 0 {
+	if err := x.Store.Read(ctx, func(c *store.Conn) (err error) { m, err = c.PresentModel(); return err }); err != nil ||
+		m.ID == 0 {
 		return err
 	}
 

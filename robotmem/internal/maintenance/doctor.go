@@ -141,7 +141,8 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.S
 	// A deep check compares every memory, past state and episode with its checksum.
 	if deep {
 		damage, err := c.Damaged()
-		mt.addDamage(d, "texts", "they cannot be read", "texts_match", "every memory matches its checksum", damage.Text(), err)
+		mt.addDamage(d, "texts", "they cannot be read", "texts_match", "every memory matches its checksum",
+			damage.Text(), err)
 	}
 
 	m.Stage("comparing the indexes", "", 0)
@@ -368,7 +369,8 @@ func (mt *Maintainer) Repair(ctx context.Context, reason string) (repaired []str
 // refillFeatures extracts the features of all perceptions that wait for them.
 func (mt *Maintainer) refillFeatures(ctx context.Context, m *progress.Meter) error {
 	var waiting int64
-	if err := mt.Store.Read(ctx, func(c *store.Conn) (err error) { waiting, err = c.FeatureBacklog(); return err }); err != nil {
+	if err := mt.Store.Read(ctx,
+		func(c *store.Conn) (err error) { waiting, err = c.FeatureBacklog(); return err }); err != nil {
 		return err
 	}
 	m.Stage("making perceptions comparable", "memories", waiting)

@@ -44,7 +44,8 @@ func (mt *Maintainer) ExaminePostings(c *store.Conn, d *admin.DoctorResponse) er
 	}
 
 	if index == nil {
-		addFinding(d, postingsCheck, CheckSkipped, "still_loading", compareRemedy, "not compared: it is still being read")
+		addFinding(d, postingsCheck, CheckSkipped, "still_loading", compareRemedy,
+			"not compared: it is still being read")
 		return nil
 	}
 
@@ -57,7 +58,8 @@ func (mt *Maintainer) ExaminePostings(c *store.Conn, d *admin.DoctorResponse) er
 	case err != nil:
 		return err
 	case moved:
-		addFinding(d, postingsCheck, CheckSkipped, "being_learnt", compareRemedy, "not compared: memories are being learnt")
+		addFinding(d, postingsCheck, CheckSkipped, "being_learnt", compareRemedy,
+			"not compared: memories are being learnt")
 	case int64(have) != rows:
 		addCheck(d, postingsCheck, CheckFail, fmt.Sprintf("it holds %d texts, the tables %d", have, rows), repairRemedy)
 	default:

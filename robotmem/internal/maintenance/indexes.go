@@ -191,7 +191,8 @@ func (mt *Maintainer) examineContents(ctx context.Context, c *store.Conn, d *adm
 		return nil
 	}
 
-	addFinding(d, "index contents", CheckOK, "contents_match", "", "%d memories looked at, all as they should be", compared)
+	addFinding(d, "index contents", CheckOK, "contents_match", "", "%d memories looked at, all as they should be",
+		compared)
 
 	return nil
 }

@@ -167,7 +167,8 @@ func (mt *Maintainer) examinePayloads(ctx context.Context, c *store.Conn, d *adm
 	case foreign:
 		addCheck(d, "payloads", CheckWarn, fmt.Sprintf("the folder is noted to be of another file, "+
 			"and nothing is removed from it; %d files in it belong to no memory; %s", len(orphans)+len(stray), read),
-			"if no other memory uses the folder, delete "+filepath.Base(mt.Store.Files().PayloadsOwner())+" beside the memory")
+			"if no other memory uses the folder, delete "+filepath.Base(mt.Store.Files().PayloadsOwner())+
+				" beside the memory")
 	case len(orphans)+len(stray) > 0:
 		addCheck(d, "payloads", CheckWarn, fmt.Sprintf("%d files in the folder belong to no memory; %s",
 			len(orphans)+len(stray), read), "they take space and harm nothing; "+

@@ -237,7 +237,8 @@ func (r *claimReader) tokenize(lower, content string) {
 			r.add(claimToken{kind: colonToken, text: ":"})
 		case word == "," || word == ";":
 			r.add(claimToken{kind: breakToken})
-		case isDigit(word[0]) && clockValue.MatchString(word) && (strings.Contains(word, ":") || strings.HasSuffix(strings.ReplaceAll(word, ".", ""), "m")):
+		case isDigit(word[0]) && clockValue.MatchString(word) &&
+			(strings.Contains(word, ":") || strings.HasSuffix(strings.ReplaceAll(word, ".", ""), "m")):
 			r.add(claimToken{kind: clockToken, text: word, value: consolidate.Quantity{Value: clockOf(word),
 				Unit: "clock"}})
 		case isDigit(word[0]):

@@ -49,7 +49,9 @@ func (g *Caller) Begin(q *recall.Query) *recall.Rerank {
 
 // Ask asks for the scores of the candidates of x. It waits for at most three quarters of the time until
 // the deadline, less what the recall needs afterwards.
-func (g *Caller) Ask(ctx context.Context, query string, x *recall.Rerank, reserved time.Duration) (map[int64]float64, error) {
+func (g *Caller) Ask(
+	ctx context.Context, query string, x *recall.Rerank, reserved time.Duration,
+) (map[int64]float64, error) {
 	patience := Limit
 	if deadline, ok := ctx.Deadline(); ok {
 		patience = min(patience, (time.Until(deadline)-reserved)*3/4)
@@ -111,7 +113,8 @@ func (g *Caller) rerank(ctx context.Context, query string, texts []string) (scor
 	}()
 	scores, err = g.reranker.Rerank(ctx, query, texts)
 	if err == nil && len(scores) != len(texts) {
-		err = robotmem.Errorf(robotmem.Unavailable, "", "the reranker gave %d scores for %d texts", len(scores), len(texts))
+		err = robotmem.Errorf(robotmem.Unavailable, "", "the reranker gave %d scores for %d texts", len(scores),
+			len(texts))
 	}
 
 	return scores, err

@@ -59,76 +59,205 @@ type SessionRow struct {
 // memoryColumns are the columns of memories, without id and checksum.
 var memoryColumns = []memoryColumn{
 	{"uid", func(r *record.Row) any { return &r.UID }, func(m *archive.Memory) any { return &m.UID }, 0},
-	{"session_id", func(r *record.Row) any { return &r.SessionID }, func(m *archive.Memory) any { return &m.Session }, nullable},
-	{"collection", func(r *record.Row) any { return &r.Collection }, func(m *archive.Memory) any { return &m.Collection }, 0},
+	{
+		"session_id", func(r *record.Row) any { return &r.SessionID },
+		func(m *archive.Memory) any { return &m.Session }, nullable,
+	},
+	{
+		"collection", func(r *record.Row) any { return &r.Collection },
+		func(m *archive.Memory) any { return &m.Collection }, 0,
+	},
 	{"type", func(r *record.Row) any { return &r.Type }, func(m *archive.Memory) any { return &m.Type }, 0},
 	{"content", func(r *record.Row) any { return &r.Content }, func(m *archive.Memory) any { return &m.Content }, 0},
-	{"human_summary", func(r *record.Row) any { return &r.Summary }, func(m *archive.Memory) any { return &m.Summary }, 0},
+	{
+		"human_summary", func(r *record.Row) any { return &r.Summary },
+		func(m *archive.Memory) any { return &m.Summary }, 0,
+	},
 	{"context", func(r *record.Row) any { return &r.RawContext }, func(m *archive.Memory) any { return &m.Context }, 0},
-	{"perception_type", func(r *record.Row) any { return &r.PerceptionType }, func(m *archive.Memory) any { return &m.PerceptionType }, nullable},
-	{"perception_data", func(r *record.Row) any { return (*hexSum)(&r.SHA256) }, func(m *archive.Memory) any { return &m.Payload }, nullable},
-	{"perception_metadata", func(r *record.Row) any { return &r.RawMetadata }, func(m *archive.Memory) any { return &m.Metadata }, nullable},
-	{"media_type", func(r *record.Row) any { return &r.MediaType }, func(m *archive.Memory) any { return &m.MediaType }, nullable},
+	{
+		"perception_type", func(r *record.Row) any { return &r.PerceptionType },
+		func(m *archive.Memory) any { return &m.PerceptionType }, nullable,
+	},
+	{
+		"perception_data", func(r *record.Row) any { return (*hexSum)(&r.SHA256) },
+		func(m *archive.Memory) any { return &m.Payload }, nullable,
+	},
+	{
+		"perception_metadata", func(r *record.Row) any { return &r.RawMetadata },
+		func(m *archive.Memory) any { return &m.Metadata }, nullable,
+	},
+	{
+		"media_type", func(r *record.Row) any { return &r.MediaType },
+		func(m *archive.Memory) any { return &m.MediaType }, nullable,
+	},
 	{"category", func(r *record.Row) any { return &r.Category }, func(m *archive.Memory) any { return &m.Category }, 0},
-	{"confidence", func(r *record.Row) any { return &r.Confidence }, func(m *archive.Memory) any { return &m.Confidence }, 0},
-	{"decay_rate", func(r *record.Row) any { return &r.DecayRate }, func(m *archive.Memory) any { return &m.DecayRate }, 0},
+	{
+		"confidence", func(r *record.Row) any { return &r.Confidence },
+		func(m *archive.Memory) any { return &m.Confidence }, 0,
+	},
+	{
+		"decay_rate", func(r *record.Row) any { return &r.DecayRate },
+		func(m *archive.Memory) any { return &m.DecayRate }, 0,
+	},
 	{"status", func(r *record.Row) any { return &r.Status }, func(m *archive.Memory) any { return &m.Status }, 0},
 	// The archive names the other memory by its uid.
 	{"superseded_by", func(r *record.Row) any { return &r.SupersededBy }, nil, nullable | unsummed},
 	{"pinned", func(r *record.Row) any { return &r.Pinned }, func(m *archive.Memory) any { return &m.Pinned }, 0},
-	{"source", func(r *record.Row) any { return &r.Source }, func(m *archive.Memory) any { return &m.Source }, nullable},
-	{"scope_files", func(r *record.Row) any { return &r.ScopeFiles }, func(m *archive.Memory) any { return &m.ScopeFiles }, nullable},
-	{"scope_entities", func(r *record.Row) any { return &r.ScopeEntity }, func(m *archive.Memory) any { return &m.ScopeEntities }, nullable},
-	{"robot", func(r *record.Row) any { return &r.By.Robot }, func(m *archive.Memory) any { return &m.Extra.Robot }, nullable},
-	{"tool", func(r *record.Row) any { return &r.By.Tool }, func(m *archive.Memory) any { return &m.Extra.Tool }, nullable},
-	{"who", func(r *record.Row) any { return &r.By.Who }, func(m *archive.Memory) any { return &m.Extra.Who }, nullable},
-	{"sightings", func(r *record.Row) any { return &r.Sightings }, func(m *archive.Memory) any { return &m.Sightings }, 0},
-	{"access_count", func(r *record.Row) any { return &r.AccessCount }, func(m *archive.Memory) any { return &m.AccessCount }, unsummed},
-	{"return_count", func(r *record.Row) any { return &r.ReturnCount }, func(m *archive.Memory) any { return &m.ReturnCount }, unsummed},
-	{"last_accessed", func(r *record.Row) any { return &r.LastAccessed }, func(m *archive.Memory) any { return &m.LastAccessed }, nullable},
+	{
+		"source", func(r *record.Row) any { return &r.Source }, func(m *archive.Memory) any { return &m.Source },
+		nullable,
+	},
+	{
+		"scope_files", func(r *record.Row) any { return &r.ScopeFiles },
+		func(m *archive.Memory) any { return &m.ScopeFiles }, nullable,
+	},
+	{
+		"scope_entities", func(r *record.Row) any { return &r.ScopeEntity },
+		func(m *archive.Memory) any { return &m.ScopeEntities }, nullable,
+	},
+	{
+		"robot", func(r *record.Row) any { return &r.By.Robot }, func(m *archive.Memory) any { return &m.Extra.Robot },
+		nullable,
+	},
+	{
+		"tool", func(r *record.Row) any { return &r.By.Tool }, func(m *archive.Memory) any { return &m.Extra.Tool },
+		nullable,
+	},
+	{
+		"who", func(r *record.Row) any { return &r.By.Who }, func(m *archive.Memory) any { return &m.Extra.Who },
+		nullable,
+	},
+	{
+		"sightings", func(r *record.Row) any { return &r.Sightings },
+		func(m *archive.Memory) any { return &m.Sightings }, 0,
+	},
+	{
+		"access_count", func(r *record.Row) any { return &r.AccessCount },
+		func(m *archive.Memory) any { return &m.AccessCount }, unsummed,
+	},
+	{
+		"return_count", func(r *record.Row) any { return &r.ReturnCount },
+		func(m *archive.Memory) any { return &m.ReturnCount }, unsummed,
+	},
+	{
+		"last_accessed", func(r *record.Row) any { return &r.LastAccessed },
+		func(m *archive.Memory) any { return &m.LastAccessed }, nullable,
+	},
 	{"version", func(r *record.Row) any { return &r.Version }, func(m *archive.Memory) any { return &m.Version }, 0},
-	{"valid_from", func(r *record.Row) any { return &r.ValidFrom }, func(m *archive.Memory) any { return &m.ValidFrom }, 0},
-	{"observed_at", func(r *record.Row) any { return &r.ObservedAt }, func(m *archive.Memory) any { return &m.ObservedAt }, 0},
-	{"created_at", func(r *record.Row) any { return &r.CreatedAt }, func(m *archive.Memory) any { return &m.CreatedAt }, 0},
-	{"updated_at", func(r *record.Row) any { return &r.UpdatedAt }, func(m *archive.Memory) any { return &m.UpdatedAt }, 0},
+	{
+		"valid_from", func(r *record.Row) any { return &r.ValidFrom },
+		func(m *archive.Memory) any { return &m.ValidFrom }, 0,
+	},
+	{
+		"observed_at", func(r *record.Row) any { return &r.ObservedAt },
+		func(m *archive.Memory) any { return &m.ObservedAt }, 0,
+	},
+	{
+		"created_at", func(r *record.Row) any { return &r.CreatedAt },
+		func(m *archive.Memory) any { return &m.CreatedAt }, 0,
+	},
+	{
+		"updated_at", func(r *record.Row) any { return &r.UpdatedAt },
+		func(m *archive.Memory) any { return &m.UpdatedAt }, 0,
+	},
 	{"content_hash", func(r *record.Row) any { return &r.Hash }, nil, 0},
 	{"revision", func(r *record.Row) any { return &r.Revision }, nil, unsummed},
-	{"auto_tags", func(r *record.Row) any { return &r.AutoTags }, func(m *archive.Memory) any { return &m.Tags }, nullable},
-	{"outcome", func(r *record.Row) any { return &r.Outcome }, func(m *archive.Memory) any { return &m.Extra.Outcome }, nullable},
-	{"outcome_source", func(r *record.Row) any { return &r.OutcomeSource }, func(m *archive.Memory) any { return &m.Extra.OutcomeSource }, nullable},
-	{"uses", func(r *record.Row) any { return &r.Used.Uses }, func(m *archive.Memory) any { return &m.Extra.Uses }, nullable},
-	{"successes", func(r *record.Row) any { return &r.Used.Successes }, func(m *archive.Memory) any { return &m.Extra.Successes }, nullable},
+	{
+		"auto_tags", func(r *record.Row) any { return &r.AutoTags }, func(m *archive.Memory) any { return &m.Tags },
+		nullable,
+	},
+	{
+		"outcome", func(r *record.Row) any { return &r.Outcome },
+		func(m *archive.Memory) any { return &m.Extra.Outcome }, nullable,
+	},
+	{
+		"outcome_source", func(r *record.Row) any { return &r.OutcomeSource },
+		func(m *archive.Memory) any { return &m.Extra.OutcomeSource }, nullable,
+	},
+	{
+		"uses", func(r *record.Row) any { return &r.Used.Uses }, func(m *archive.Memory) any { return &m.Extra.Uses },
+		nullable,
+	},
+	{
+		"successes", func(r *record.Row) any { return &r.Used.Successes },
+		func(m *archive.Memory) any { return &m.Extra.Successes }, nullable,
+	},
 }
 
 // versionColumns are the columns of versions, without memory_id and checksum. Values of
 // columns that memories also has are copied from there.
 var versionColumns = []versionColumn{
 	{"content", func(v *versionRow) any { return &v.Content }, func(v *archive.Version) any { return &v.Content }, 0},
-	{"human_summary", func(v *versionRow) any { return &v.Summary }, func(v *archive.Version) any { return &v.Summary }, 0},
-	{"context", func(v *versionRow) any { return (*object)(&v.Context) }, func(v *archive.Version) any { return &v.Context }, 0},
-	{"category", func(v *versionRow) any { return &v.Category }, func(v *archive.Version) any { return &v.Category }, 0},
-	{"confidence", func(v *versionRow) any { return &v.Confidence }, func(v *archive.Version) any { return &v.Confidence }, 0},
+	{
+		"human_summary", func(v *versionRow) any { return &v.Summary },
+		func(v *archive.Version) any { return &v.Summary }, 0,
+	},
+	{
+		"context", func(v *versionRow) any { return (*object)(&v.Context) },
+		func(v *archive.Version) any { return &v.Context }, 0,
+	},
+	{
+		"category", func(v *versionRow) any { return &v.Category }, func(v *archive.Version) any { return &v.Category },
+		0,
+	},
+	{
+		"confidence", func(v *versionRow) any { return &v.Confidence },
+		func(v *archive.Version) any { return &v.Confidence }, 0,
+	},
 	{"status", func(v *versionRow) any { return &v.Status }, func(v *archive.Version) any { return &v.Status }, 0},
 	{"superseded_by", func(v *versionRow) any { return &v.SupersededBy }, nil, nullable | unsummed},
-	{"version", func(v *versionRow) any { return &v.Version.Version }, func(v *archive.Version) any { return &v.Version }, 0},
+	{
+		"version", func(v *versionRow) any { return &v.Version.Version },
+		func(v *archive.Version) any { return &v.Version }, 0,
+	},
 	{"valid_from", func(v *versionRow) any { return &v.From }, func(v *archive.Version) any { return &v.ValidFrom }, 0},
 	{"valid_to", func(v *versionRow) any { return &v.To }, func(v *archive.Version) any { return &v.ValidTo }, 0},
 	{"change", func(v *versionRow) any { return &v.Change }, func(v *archive.Version) any { return &v.Change }, 0},
-	{"reason", func(v *versionRow) any { return &v.Reason }, func(v *archive.Version) any { return &v.Reason }, nullable},
+	{
+		"reason", func(v *versionRow) any { return &v.Reason }, func(v *archive.Version) any { return &v.Reason },
+		nullable,
+	},
 }
 
 // sessionColumns are the columns of sessions, without id and checksum.
 var sessionColumns = []sessionColumn{
-	{"external_id", func(s *SessionRow) any { return &s.SessionID }, func(s *archive.Session) any { return &s.SessionID }, 0},
-	{"collection", func(s *SessionRow) any { return &s.Collection }, func(s *archive.Session) any { return &s.Collection }, 0},
-	{"context", func(s *SessionRow) any { return (*object)(&s.Context) }, func(s *archive.Session) any { return &s.Context }, 0},
-	{"session_count", func(s *SessionRow) any { return &s.Count }, func(s *archive.Session) any { return &s.Count }, unsummed},
+	{
+		"external_id", func(s *SessionRow) any { return &s.SessionID },
+		func(s *archive.Session) any { return &s.SessionID }, 0,
+	},
+	{
+		"collection", func(s *SessionRow) any { return &s.Collection },
+		func(s *archive.Session) any { return &s.Collection }, 0,
+	},
+	{
+		"context", func(s *SessionRow) any { return (*object)(&s.Context) },
+		func(s *archive.Session) any { return &s.Context }, 0,
+	},
+	{
+		"session_count", func(s *SessionRow) any { return &s.Count }, func(s *archive.Session) any { return &s.Count },
+		unsummed,
+	},
 	{"status", func(s *SessionRow) any { return &s.Status }, func(s *archive.Session) any { return &s.Status }, 0},
-	{"client_type", func(s *SessionRow) any { return &s.ClientType }, func(s *archive.Session) any { return &s.ClientType }, nullable},
-	{"summary", func(s *SessionRow) any { return &s.Summary }, func(s *archive.Session) any { return &s.Summary }, nullable},
-	{"created_at", func(s *SessionRow) any { return &s.CreatedAt }, func(s *archive.Session) any { return &s.CreatedAt }, 0},
-	{"updated_at", func(s *SessionRow) any { return &s.UpdatedAt }, func(s *archive.Session) any { return &s.UpdatedAt }, 0},
-	{"ended_at", func(s *SessionRow) any { return &s.EndedAt }, func(s *archive.Session) any { return &s.EndedAt }, nullable},
+	{
+		"client_type", func(s *SessionRow) any { return &s.ClientType },
+		func(s *archive.Session) any { return &s.ClientType }, nullable,
+	},
+	{
+		"summary", func(s *SessionRow) any { return &s.Summary }, func(s *archive.Session) any { return &s.Summary },
+		nullable,
+	},
+	{
+		"created_at", func(s *SessionRow) any { return &s.CreatedAt },
+		func(s *archive.Session) any { return &s.CreatedAt }, 0,
+	},
+	{
+		"updated_at", func(s *SessionRow) any { return &s.UpdatedAt },
+		func(s *archive.Session) any { return &s.UpdatedAt }, 0,
+	},
+	{
+		"ended_at", func(s *SessionRow) any { return &s.EndedAt }, func(s *archive.Session) any { return &s.EndedAt },
+		nullable,
+	},
 }
 
 // hexSum is a SHA-256, stored as bytes and shown in hex.

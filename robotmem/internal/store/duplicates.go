@@ -69,7 +69,8 @@ func (tx *Tx) FindDuplicate(r *record.Record, res *robotmem.LearnResponse) error
 
 	similar := func(id int64, similarity float64) {
 		if similarity >= consolidate.SimilarJaccard {
-			res.Similar = append(res.Similar, robotmem.SimilarMemory{MemoryID: id, Similarity: similarity, Method: "jaccard"})
+			res.Similar = append(res.Similar,
+				robotmem.SimilarMemory{MemoryID: id, Similarity: similarity, Method: "jaccard"})
 		}
 	}
 
@@ -93,7 +94,8 @@ func (tx *Tx) FindDuplicate(r *record.Record, res *robotmem.LearnResponse) error
 			return nil
 		}
 		if verdict == consolidate.Contradicts && len(res.Conflicts) < maxConflicts && !twoEvents(other, &r.Memory) {
-			res.Conflicts = append(res.Conflicts, robotmem.ConflictWith{MemoryID: other.MemoryID, Reason: conflictReason(theirs, r, other.Content)})
+			res.Conflicts = append(res.Conflicts,
+				robotmem.ConflictWith{MemoryID: other.MemoryID, Reason: conflictReason(theirs, r, other.Content)})
 		}
 		similar(other.MemoryID, similarity)
 	}
@@ -108,7 +110,8 @@ func (tx *Tx) FindDuplicate(r *record.Record, res *robotmem.LearnResponse) error
 		}
 	}
 
-	slices.SortStableFunc(res.Similar, func(a, b robotmem.SimilarMemory) int { return cmp.Compare(b.Similarity, a.Similarity) })
+	slices.SortStableFunc(res.Similar,
+		func(a, b robotmem.SimilarMemory) int { return cmp.Compare(b.Similarity, a.Similarity) })
 	res.Similar = res.Similar[:min(len(res.Similar), maxSimilar)]
 
 	return nil
@@ -134,8 +137,10 @@ func (c *Conn) Conflicts(r *record.Record) ([]robotmem.ConflictWith, error) {
 
 	for _, m := range others {
 		theirs := record.StatementOf(m.Content)
-		if verdict, _ := consolidate.Compare(theirs, r.Statement); verdict == consolidate.Contradicts && len(conflicts) < maxConflicts && !twoEvents(&m, &r.Memory) {
-			conflicts = append(conflicts, robotmem.ConflictWith{MemoryID: m.MemoryID, Reason: conflictReason(theirs, r, m.Content)})
+		if verdict, _ := consolidate.Compare(theirs, r.Statement); verdict == consolidate.Contradicts &&
+			len(conflicts) < maxConflicts && !twoEvents(&m, &r.Memory) {
+			conflicts = append(conflicts,
+				robotmem.ConflictWith{MemoryID: m.MemoryID, Reason: conflictReason(theirs, r, m.Content)})
 		}
 	}
 
@@ -160,7 +165,8 @@ func candidates(group []record.Signature, mine record.Signature) (compare, alike
 			oppose = append(oppose, s)
 		case len(alike) == maxSimilar && distance(s) >= distance(alike[maxSimilar-1]):
 		case consolidate.MayMatch(s.Sketch, mine.Sketch, int(s.Terms), int(mine.Terms)):
-			at, _ := slices.BinarySearchFunc(alike, distance(s)+1, func(s *record.Signature, d int) int { return cmp.Compare(distance(s), d) })
+			at, _ := slices.BinarySearchFunc(alike, distance(s)+1,
+				func(s *record.Signature, d int) int { return cmp.Compare(distance(s), d) })
 			alike = slices.Insert(alike, at, s)
 			alike = alike[:min(len(alike), maxSimilar)]
 		}

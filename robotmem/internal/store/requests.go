@@ -33,10 +33,13 @@ func (c *Conn) Answered(call record.Call, res any) (bool, error) {
 		return false, err
 	}
 	if len(answer) == 0 {
-		return false, robotmem.Errorf(robotmem.Conflict, "request_id", "the memory of the call %q was purged, and is not stored again", robotmem.Clip(call.ID, 40))
+		return false, robotmem.Errorf(robotmem.Conflict, "request_id",
+			"the memory of the call %q was purged, and is not stored again", robotmem.Clip(call.ID, 40))
 	}
 	if !bytes.Equal(digest, call.Digest) {
-		return false, robotmem.Errorf(robotmem.Conflict, "request_id", "%q was the name of another call; a repeated call must be the same in all fields, and a new one needs a new name", robotmem.Clip(call.ID, 40))
+		return false, robotmem.Errorf(robotmem.Conflict, "request_id",
+			"%q was the name of another call; a repeated call must be the same in all fields, and a new one needs a new name",
+			robotmem.Clip(call.ID, 40))
 	}
 
 	return true, json.Unmarshal(answer, res)

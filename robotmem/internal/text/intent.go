@@ -48,7 +48,8 @@ var kindRules = []kindRule{
 		`\b(?:warum|weshalb|wieso)\b`,
 		`为什么|为何|怎么会|哪里出了问题|什么问题|なぜ|どうして|何が原因`},
 	{Works,
-		`\b(?:how|what|which|where)\b.*(?:\b(?:without|prevents?|avoids?|so that|keeps?)\b|n't\b|\b(?:not|never|no longer)\b).*\b` + failingVerbs + `\b`,
+		`\b(?:how|what|which|where)\b.*(?:\b(?:without|prevents?|avoids?|so that|keeps?)\b|n't\b|\b(?:not|never|no longer)\b).*\b` +
+			failingVerbs + `\b`,
 		`\b(?:wie|was|womit|welche\w*|einstellung\w*|parameter|wert)\b.*\b(?:ohne|damit)\b`,
 		`才不|不会|怎么.{0,8}不|怎样.{0,8}不|(?:ず|ない|なく)(?:に|よう|て済)`},
 	{Latest,

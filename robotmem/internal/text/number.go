@@ -388,7 +388,8 @@ func scanFactor(s string, i int) (name string, end int) {
 // scanWordUnit reads a unit that is written out. Case does not matter.
 func scanWordUnit(s string, i int) unit {
 	end := i
-	for end < len(s) && s[end] < utf8.RuneSelf && (ascii[s[end]] == letter && s[end] != '_' || s[end] == '-' || s[end] == '/') {
+	for end < len(s) && s[end] < utf8.RuneSelf &&
+		(ascii[s[end]] == letter && s[end] != '_' || s[end] == '-' || s[end] == '/') {
 		if end++; end-i > maxWordBytes {
 			return unit{}
 		}

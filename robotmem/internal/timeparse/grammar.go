@@ -87,7 +87,8 @@ func anyOf[T any](m map[string]T, latin bool) string {
 
 var macros = strings.NewReplacer(
 	"{the}", "(?:the )?", "{day}", "(?:"+anyOf(weekdays, true)+",? )?", "{this}", "(this|current|last|past|previous)", "{unit}", "("+anyOf(units, true)+")",
-	"{weekday}", "("+anyOf(weekdays, true)+")", "{w}", "("+anyOf(weekdays, false)+")", "{month}", "("+anyOf(months, true)+")",
+	"{weekday}", "("+anyOf(weekdays, true)+")", "{w}", "("+anyOf(weekdays, false)+")", "{month}", "("+
+		anyOf(months, true)+")",
 	"{part}", "("+anyOf(dayParts, true)+"|凌晨|早上|上午|中午|下午|傍晚|晚上)", "{clock}", `\d{1,2}[:：]\d\d(?:[:：]\d\d)?`, "{n}", `(\d{1,4}|[零〇一二两三四五六七八九十]{1,4}|几)`,
 	"{count}", `(?:(\d{1,4}\s*|`+anyOf(numbers, true)+` )(`+anyOf(units, true)+`)|half (?:an )?hour\b)`,
 	"{hancount}", `(?:(\d{1,4}|[零〇一二两三四五六七八九十]{1,4}|几)\s*(`+anyOf(units, false)+`)|半个?小时)`,
@@ -187,7 +188,10 @@ const (
 // that is too narrow hides a memory.
 var rules = []rule{
 	// Days and their parts. 前天线 has an antenna, 早上好 is a greeting.
-	{`{the}day before yesterday\b|前天`, "之 以 目 当 提 眼 此", "线", func(p *parser, m []string) (anchor, bool) { return p.ago(day, 2), true }},
+	{
+		`{the}day before yesterday\b|前天`, "之 以 目 当 提 眼 此", "线",
+		func(p *parser, m []string) (anchor, bool) { return p.ago(day, 2), true },
+	},
 	{`yesterday\b|昨天|昨日`, "", "", func(p *parser, m []string) (anchor, bool) { return p.ago(day, 1), true }},
 	{`today\b|今天|今日`, "", "", func(p *parser, m []string) (anchor, bool) { return p.ago(day, 0), true }},
 	{`大前天`, "", "", func(p *parser, m []string) (anchor, bool) { return p.ago(day, 3), true }},
@@ -195,13 +199,19 @@ var rules = []rule{
 		a, _ := p.ago(day, map[string]int{"前": 2, "昨": 1}[m[1]]).merge(dayParts[strings.TrimRight(m[2], "上里")])
 		return a, m[1] != "今" || p.now.Hour() >= 6 // the night that goes on has begun yesterday
 	}},
-	{`{the}{this} {part}`, "", "shift", func(p *parser, m []string) (anchor, bool) { return p.ago(day, last[m[1]]).merge(dayParts[m[2]]) }},
+	{
+		`{the}{this} {part}`, "", "shift",
+		func(p *parser, m []string) (anchor, bool) { return p.ago(day, last[m[1]]).merge(dayParts[m[2]]) },
+	},
 	{`{the}{part}`, "", "shift 好", func(p *parser, m []string) (anchor, bool) {
 		a := dayParts[m[1]]
 		a.bare = isLetter(m[1][0])
 		return a, true
 	}},
-	{`{the}{this} shift\b`, "", shifted, func(p *parser, m []string) (anchor, bool) { return p.rolling(hour, 8*(1+last[m[1]])), true }},
+	{
+		`{the}{this} shift\b`, "", shifted,
+		func(p *parser, m []string) (anchor, bool) { return p.rolling(hour, 8*(1+last[m[1]])), true },
+	},
 
 	// Counts of units.
 	{`{the}(?:last|past|previous) {count}`, "", counted + " before after", rolled},
@@ -224,8 +234,14 @@ var rules = []rule{
 	}},
 
 	// Dates.
-	{`(\d{4})[-/](\d\d)[-/](\d\d)\b`, "", "", func(p *parser, m []string) (anchor, bool) { return p.dated(m[1], m[2], m[3]) }},
-	{`\d{4}-\d\d-\d\dt\S+`, "", "", func(p *parser, m []string) (anchor, bool) { return p.stamp(strings.TrimSpace(m[0])) }},
+	{
+		`(\d{4})[-/](\d\d)[-/](\d\d)\b`, "", "",
+		func(p *parser, m []string) (anchor, bool) { return p.dated(m[1], m[2], m[3]) },
+	},
+	{
+		`\d{4}-\d\d-\d\dt\S+`, "", "",
+		func(p *parser, m []string) (anchor, bool) { return p.stamp(strings.TrimSpace(m[0])) },
+	},
 	{`{month} (\d{4})\b`, "", "", func(p *parser, m []string) (anchor, bool) { return p.dated(m[2], m[1], "") }},
 	{`{day}{month} (\d{1,2})(st|nd|rd|th)?\b(?:,? (\d{4})\b)?`, "", measured, func(p *parser, m []string) (anchor, bool) {
 		// "March 3 steps forward" may begin a sentence.
@@ -249,7 +265,10 @@ var rules = []rule{
 		}
 		return p.dated(m[1], m[2], m[3])
 	}},
-	{`{n}\s*月(?:\s*{n}\s*[日号]|份)?`, "", "", func(p *parser, m []string) (anchor, bool) { return p.dated("", m[1], m[2]) }},
+	{
+		`{n}\s*月(?:\s*{n}\s*[日号]|份)?`, "", "",
+		func(p *parser, m []string) (anchor, bool) { return p.dated("", m[1], m[2]) },
+	},
 	{`(上上|上|这|本|当)一?个?月(?:{n}[号日])?`, "以 之", "", func(p *parser, m []string) (anchor, bool) {
 		in := p.period(month, -last[m[1]]).date.from
 		return p.dated(in.Format("2006"), in.Format("1"), m[2])
@@ -284,7 +303,10 @@ var rules = []rule{
 	{`(\d{1,2})[:：](\d\d)(?:[:：](\d\d))?(?:\s*([ap])\.?m)?\b`, "", "scale ratio mix aspect odds", func(p *parser, m []string) (anchor, bool) {
 		return clockOf(m[1], m[2], m[3], m[4])
 	}},
-	{`([1-9]|1[0-2])\s*([ap])\.?m\b`, "", "", func(p *parser, m []string) (anchor, bool) { return clockOf(m[1], "", "", m[2]) }},
+	{
+		`([1-9]|1[0-2])\s*([ap])\.?m\b`, "", "",
+		func(p *parser, m []string) (anchor, bool) { return clockOf(m[1], "", "", m[2]) },
+	},
 	{`{n}\s*(?:[点时]\s*{n}\s*分|点(?:(半)|钟|整)?)`, "", "", func(p *parser, m []string) (anchor, bool) {
 		minutes := m[2] + strings.ReplaceAll(m[3], "半", "30")
 		a, ok := clockOf(m[1], minutes, "", "")

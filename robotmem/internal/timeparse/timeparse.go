@@ -35,7 +35,9 @@ func Parse(question string, now time.Time) Reading {
 	p := &parser{calendar: calendar{now}, named: named, rules: ofRules, question: question, s: mask(question, named)}
 	items, unread := p.items()
 	if unread != "" {
-		return Reading{Rest: strings.ToValidUTF8(question, ""), Note: `"` + unread + `" was not read, so no time words were used.`}
+		return Reading{
+			Rest: strings.ToValidUTF8(question, ""), Note: `"` + unread + `" was not read, so no time words were used.`,
+		}
 	}
 
 	return p.read(items)
@@ -158,7 +160,8 @@ func (p *parser) rangeOf(it item, in span) (lo, hi time.Time) {
 		for _, more := range []time.Duration{0, noon, 2 * noon} {
 			later := b
 			later.clock += more
-			if last = p.resolve(later, p.dayOf(first.lo, 0)); last.lo.After(first.lo) && (more != noon || b.half && !a.half) {
+			if last = p.resolve(later, p.dayOf(first.lo, 0)); last.lo.After(first.lo) &&
+				(more != noon || b.half && !a.half) {
 				break
 			}
 		}
@@ -417,7 +420,8 @@ func (p *parser) upper(it *item) bool {
 func (p *parser) event(it *item) bool {
 	it.event.start = p.i
 	for range maxEvent {
-		if r, _ := utf8.DecodeRuneInString(p.next()); unicode.Is(unicode.Han, r) || unicode.IsPunct(r) || !p.has("word") {
+		if r, _ := utf8.DecodeRuneInString(p.next()); unicode.Is(unicode.Han, r) || unicode.IsPunct(r) ||
+			!p.has("word") {
 			break
 		}
 		it.event.end = p.i

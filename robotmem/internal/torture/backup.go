@@ -43,7 +43,10 @@ func backups(ctx context.Context, r *rig) error {
 	}()
 
 	for i := range backupWriters {
-		p := plan{Path: path, Name: fmt.Sprint("w", i), Visits: 1, Robots: 1, Mix: append(slices.Repeat([]string{"learn"}, 19), "large"), Pause: writerPause}
+		p := plan{
+			Path: path, Name: fmt.Sprint("w", i), Visits: 1, Robots: 1,
+			Mix: append(slices.Repeat([]string{"learn"}, 19), "large"), Pause: writerPause,
+		}
 		w, err := r.startRobots(ctx, p, func(c call) {
 			mu.Lock()
 			defer mu.Unlock()

@@ -99,7 +99,8 @@ func crowd(ctx context.Context, r *rig) error {
 		}
 	}
 
-	c.note("%d kills; %d memories, %d of them merged at the ends of sessions", c.kills.Load(), len(c.ledger.kept), merged)
+	c.note("%d kills; %d memories, %d of them merged at the ends of sessions", c.kills.Load(), len(c.ledger.kept),
+		merged)
 	if c.kills.Load() == 0 || len(c.heldRecalls) == 0 || merged == 0 {
 		return errors.New("no process was killed, nobody asked while the lock was held, or nothing was merged")
 	}
@@ -152,7 +153,9 @@ func (c *crowdRun) recalled(took time.Duration) {
 // one only reads.
 func (c *crowdRun) engines(ctx context.Context, i int) error {
 	for ctx.Err() == nil {
-		p := plan{Path: c.path, Name: fmt.Sprint("e", i), Visits: 1, Robots: 2, Mix: everyday, Pause: 80 * time.Millisecond}
+		p := plan{
+			Path: c.path, Name: fmt.Sprint("e", i), Visits: 1, Robots: 2, Mix: everyday, Pause: 80 * time.Millisecond,
+		}
 		if i == 0 {
 			p.Mix = []string{"recall"}
 		}
@@ -187,7 +190,8 @@ func (c *crowdRun) imports(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := c.command(context.WithoutCancel(ctx), nil, "import", file, "--collection", name, "--db", c.path); err != nil {
+		if err := c.command(context.WithoutCancel(ctx), nil, "import", file, "--collection", name, "--db",
+			c.path); err != nil {
 			return err
 		}
 		c.ledger.tell(stored)

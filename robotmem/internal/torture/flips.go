@@ -293,7 +293,9 @@ func (f *flipper) learnTruth(ctx context.Context) error {
 	f.asked = []question{
 		{"list", `{"status":"all","limit":1000}`}, {"sessions", `{}`}, {"collections", `{}`}, {"categories", `{}`},
 		{"paths", `{}`}, {"places", `{"field":"spatial.position"}`},
-		{"recall", `{"query":"the gripper slips often","n":40}`}, {"recall", `{"query":"imagen17"}`}, {"recall", `{"query":"glass on the wet table","n":40}`},
+		{"recall", `{"query":"the gripper slips often","n":40}`}, {"recall", `{"query":"imagen17"}`}, {
+			"recall", `{"query":"glass on the wet table","n":40}`,
+		},
 		{"recall", `{"query":"wheel","n":40,"context_filter":{"params.force":{"$lt":9},"task.success":true}}`},
 		{"recall", `{"n":40,"spatial_sort":{"field":"spatial.position","target":[3,4],"frame_id":"map"}}`},
 		{"recall", `{"n":40,"type":"perception"}`},

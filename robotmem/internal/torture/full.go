@@ -48,7 +48,8 @@ func (r *rig) newDisk(ctx context.Context, round int) (*limitedDisk, error) {
 
 	size := tmpfsBytes
 	mount := func(more string) error {
-		return exec.CommandContext(ctx, "mount", "-t", "tmpfs", "-o", fmt.Sprint(more, "size=", size), "tmpfs", dir).Run()
+		return exec.CommandContext(ctx, "mount", "-t", "tmpfs", "-o", fmt.Sprint(more, "size=", size), "tmpfs",
+			dir).Run()
 	}
 	if round%2 == 1 && mount("") == nil {
 		return &limitedDisk{dir, local.Options{}, func(free int64) error {
@@ -65,7 +66,10 @@ func (r *rig) newDisk(ctx context.Context, round int) (*limitedDisk, error) {
 		return nil, err
 	}
 
-	return &limitedDisk{d.Root(), onDisk(d), func(free int64) error { d.Limit(free); return nil }, func() error { d.Close(); return nil }}, nil
+	return &limitedDisk{
+		d.Root(), onDisk(d), func(free int64) error { d.Limit(free); return nil },
+		func() error { d.Close(); return nil },
+	}, nil
 }
 
 // onDisks calls f with a new disk for each round, until there is enough.
@@ -85,7 +89,8 @@ func (r *rig) onDisks(ctx context.Context, enough func() bool, f func(round int,
 
 func full(ctx context.Context, r *rig) error {
 	start := time.Now()
-	return r.onDisks(ctx, func() bool { return time.Since(start) >= r.time }, func(_ int, d *limitedDisk) error { return r.fillDisk(ctx, d) })
+	return r.onDisks(ctx, func() bool { return time.Since(start) >= r.time },
+		func(_ int, d *limitedDisk) error { return r.fillDisk(ctx, d) })
 }
 
 // fillDisk writes until the disk is full, and again when there is space.
@@ -178,7 +183,8 @@ func small(ctx context.Context, r *rig) error {
 
 		counts[at] += r.faults - before
 
-		return r.opened(ctx, path, d.options, "with space again", func(e *local.Node) { then(e, fmt.Sprintf("round %d, with space again", round)) })
+		return r.opened(ctx, path, d.options, "with space again",
+			func(e *local.Node) { then(e, fmt.Sprintf("round %d, with space again", round)) })
 	})
 	r.note("%d openings, %d migrations and %d purges met a full disk", counts[0], counts[1], counts[2])
 
@@ -198,7 +204,9 @@ func (r *rig) refusedOrDone(what string, err error) bool {
 }
 
 // openOn opens a file on a disk with so much space and calls f, unless it is refused.
-func (r *rig) openOn(ctx context.Context, d *limitedDisk, path string, free int64, what string, f func(*local.Node, string)) error {
+func (r *rig) openOn(
+	ctx context.Context, d *limitedDisk, path string, free int64, what string, f func(*local.Node, string),
+) error {
 	if err := d.limit(r.rand.Int64N(free)); err != nil {
 		return err
 	}
@@ -211,12 +219,16 @@ func (r *rig) openOn(ctx context.Context, d *limitedDisk, path string, free int6
 	return e.Close()
 }
 
-func (r *rig) openSmall(ctx context.Context, d *limitedDisk, path string, l *ledger) (func(*local.Node, string), error) {
+func (r *rig) openSmall(
+	ctx context.Context, d *limitedDisk, path string, l *ledger,
+) (func(*local.Node, string), error) {
 	check := func(e *local.Node, where string) { r.check(ctx, e, l, where) }
 	return check, r.openOn(ctx, d, path, 40_000, "an opening", check)
 }
 
-func (r *rig) migrateSmall(ctx context.Context, d *limitedDisk, path string, _ *ledger) (func(*local.Node, string), error) {
+func (r *rig) migrateSmall(
+	ctx context.Context, d *limitedDisk, path string, _ *ledger,
+) (func(*local.Node, string), error) {
 	_, check, err := r.oldFile(ctx, d.root, 1+r.rand.IntN(7), 2000)
 	if err != nil {
 		return nil, err
@@ -224,7 +236,9 @@ func (r *rig) migrateSmall(ctx context.Context, d *limitedDisk, path string, _ *
 	return check, r.openOn(ctx, d, path, 3_000_000, "a migration", check)
 }
 
-func (r *rig) purgeSmall(ctx context.Context, d *limitedDisk, path string, l *ledger) (func(*local.Node, string), error) {
+func (r *rig) purgeSmall(
+	ctx context.Context, d *limitedDisk, path string, l *ledger,
+) (func(*local.Node, string), error) {
 	s := state{Text: "purgesmallmark of a fact", Status: "active"}
 	err := r.opened(ctx, path, d.options, "a purge", func(e *local.Node) {
 		res, err := e.Learn(ctx, &robotmem.LearnRequest{Insight: s.Text})

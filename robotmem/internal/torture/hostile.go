@@ -45,7 +45,9 @@ func hostile(ctx context.Context, r *rig) error {
 		text, answered := message(r.rand, id)
 		if n%linesAFact == 0 {
 			fact, answered = facts.text(), true
-			text = fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%q,"method":"tools/call","params":{"name":"learn","arguments":{"insight":%q}}}`, id, fact)
+			text = fmt.Appendf(nil,
+				`{"jsonrpc":"2.0","id":%q,"method":"tools/call","params":{"name":"learn","arguments":{"insight":%q}}}`,
+				id, fact)
 		}
 		if memory == 0 && time.Since(start) > r.time/3 {
 			files, memory = p.needs()
@@ -129,7 +131,8 @@ var oddValues = []any{
 // message makes a JSON-RPC message. It is answered if it is one and has an id.
 func message(r *rand.Rand, id string) (text []byte, answered bool) {
 	m := map[string]any{"jsonrpc": "2.0", "id": id, "params": oneOf(r, oddValues...)}
-	m["method"] = oneOf(r, "ping", "tools/list", "resources/list", "resources/read", "prompts/get", "nowhere", "completion/complete", "logging/setLevel", "")
+	m["method"] = oneOf(r, "ping", "tools/list", "resources/list", "resources/read", "prompts/get", "nowhere",
+		"completion/complete", "logging/setLevel", "")
 	if op := oneOf(r, robotmem.Ops()...); r.IntN(3) > 0 && op.Hints.Tool {
 		arguments := map[string]any{oneOf(r, "unknown", op.Fields()[0]): oneOf(r, oddValues...)}
 		for _, field := range op.Fields() {
@@ -185,6 +188,7 @@ func readAnswer(text []byte) (a rpcAnswer, wrong bool) {
 	const internalError = -32603
 	err := json.Unmarshal(text, &a)
 	kind := a.Result.Meta.Error.Kind
-	return a, err != nil || a.Error != nil && a.Error.Code == internalError && !strings.Contains(a.Error.Message, "not found") ||
+	return a, err != nil || a.Error != nil && a.Error.Code == internalError &&
+		!strings.Contains(a.Error.Message, "not found") ||
 		a.Result.IsError && (kind == "" || kind == robotmem.Internal || kind == robotmem.Corrupt)
 }

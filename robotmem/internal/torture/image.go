@@ -47,7 +47,10 @@ scope: [{name: snake, kind: entity, needs: "_", regex: '\w+_\w+'}]
 
 func imageOptions() local.Options {
 	now := func() time.Time { return time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC) }
-	return local.Options{Taxonomy: []byte(imageRules), Embedder: &fakeEmbedder{}, Clock: now, Location: time.UTC, BusyTimeout: time.Second}
+	return local.Options{
+		Taxonomy: []byte(imageRules), Embedder: &fakeEmbedder{}, Clock: now, Location: time.UTC,
+		BusyTimeout: time.Second,
+	}
 }
 
 func openImage(ctx context.Context, dir string, o local.Options) (*local.Node, error) {
@@ -113,7 +116,10 @@ func makeImage(ctx context.Context, dir string, log bool) (image, error) {
 		for i := range rows {
 			trace = fmt.Appendf(trace, "%.3f,%.2f,%d\n", float64(i)/100, b.rand.NormFloat64(), i%7)
 		}
-		_, serr := e.SavePerception(ctx, &robotmem.SavePerceptionRequest{Description: "a trace of force", PerceptionType: "tactile", MediaType: "text/csv", DataBase64: trace})
+		_, serr := e.SavePerception(ctx,
+			&robotmem.SavePerceptionRequest{
+				Description: "a trace of force", PerceptionType: "tactile", MediaType: "text/csv", DataBase64: trace,
+			})
 		err = errors.Join(err, serr)
 	}
 

@@ -129,11 +129,14 @@ func (k *killing) child(ctx context.Context, p plan) (*process, error) {
 
 // migrating kills a process that makes a new file: all migrations run.
 func (k *killing) migrating(ctx context.Context) (bool, error) {
-	fresh := &killing{rig: k.rig, path: filepath.Join(k.dir, fmt.Sprintf("fresh-%d", k.n), memoryFile), ledger: newLedger(), n: k.n}
+	fresh := &killing{
+		rig: k.rig, path: filepath.Join(k.dir, fmt.Sprintf("fresh-%d", k.n), memoryFile), ledger: newLedger(), n: k.n,
+	}
 	killed, err := fresh.die(ctx, way{plan: writes, phase: "opening", most: 40 * time.Millisecond})
 	if err == nil {
 		err = k.reopened(ctx, fresh.path, fresh.ledger, fmt.Sprintf("after kill %d, migrating", k.n))
 	}
+
 	return killed, err
 }
 
@@ -153,7 +156,9 @@ func (k *killing) oneOfTwo(ctx context.Context) (bool, error) {
 }
 
 // program starts the program under test, kills it within a time, and returns what it has said.
-func (k *killing) program(ctx context.Context, most time.Duration, args ...string) (killed bool, said string, err error) {
+func (k *killing) program(
+	ctx context.Context, most time.Duration, args ...string,
+) (killed bool, said string, err error) {
 	p, err := k.start(ctx, k.path, args...)
 	if err != nil {
 		return false, "", err
@@ -202,7 +207,8 @@ func (r *rig) importFile(name string, n int) (path string, c call, err error) {
 	}
 	path = filepath.Join(r.dir, name+".jsonl")
 
-	return path, call{Robot: name, Parts: chunks(all), Outcome: acknowledged}, os.WriteFile(path, []byte(out.String()), 0o600)
+	return path, call{Robot: name, Parts: chunks(all), Outcome: acknowledged}, os.WriteFile(path, []byte(out.String()),
+		0o600)
 }
 
 // backup kills some backups. Those that are listed then are whole.
@@ -291,7 +297,8 @@ func (k *killing) purging(ctx context.Context) (killed bool, err error) {
 	}
 
 	s.ID = saved.ID
-	killed, _, err = k.program(ctx, time.Since(start), "forget", fmt.Sprint(s.ID), "--purge", "--reason", "to see it gone")
+	killed, _, err = k.program(ctx, time.Since(start), "forget", fmt.Sprint(s.ID), "--purge", "--reason",
+		"to see it gone")
 	if err != nil {
 		return killed, err
 	}
@@ -314,7 +321,9 @@ func (r *rig) purged(ctx context.Context, e *local.Node, l *ledger, s state, whe
 
 	left := int64(1)
 	for start := time.Now(); gone && left > 0 && ctx.Err() == nil; time.Sleep(time.Millisecond) {
-		if err := engine.Of(e).Store.Read(ctx, func(c *store.Conn) (err error) { left, err = c.ToScrub(); return err }); err != nil || time.Since(start) > endsWithin {
+		if err := engine.Of(e).Store.Read(ctx,
+			func(c *store.Conn) (err error) { left, err = c.ToScrub(); return err }); err != nil ||
+			time.Since(start) > endsWithin {
 			r.broken("%s: it is not finished after %s, %v", where, endsWithin, err)
 			return
 		}
@@ -322,7 +331,8 @@ func (r *rig) purged(ctx context.Context, e *local.Node, l *ledger, s state, whe
 
 	mark, _, _ := strings.Cut(s.Text, " ")
 	_ = filepath.WalkDir(filepath.Dir(engine.Of(e).Store.Path()), func(name string, d fs.DirEntry, err error) error {
-		if data, rerr := os.ReadFile(name); gone && (rerr == nil && bytes.Contains(data, []byte(mark)) || s.Data != "" && strings.Contains(name, s.Data)) {
+		if data, rerr := os.ReadFile(name); gone &&
+			(rerr == nil && bytes.Contains(data, []byte(mark)) || s.Data != "" && strings.Contains(name, s.Data)) {
 			r.broken("%s: %s still holds it", where, name)
 		}
 		return err
@@ -357,5 +367,7 @@ func (k *killing) migratingOlder(ctx context.Context) (bool, error) {
 		k.broken("%s: it has version %d", where, at)
 	}
 
-	return killed, errors.Join(err, c.Close(), k.opened(ctx, path, local.Options{}, where, func(e *local.Node) { check(e, where) }), os.RemoveAll(filepath.Dir(path)))
+	return killed, errors.Join(err, c.Close(),
+		k.opened(ctx, path, local.Options{}, where, func(e *local.Node) { check(e, where) }),
+		os.RemoveAll(filepath.Dir(path)))
 }

@@ -146,7 +146,9 @@ func (l *ledger) compare(found map[int64]state) (lost, wrong []string) {
 				}
 			}
 			if n := len(there); n > 0 && !c.Loose && (absent || n < len(part)) {
-				wrong = append(wrong, fmt.Sprintf("a call of %s is stored in part, or without the one before it: %d of %d, %s", c.Robot, n, len(part), there[0]))
+				wrong = append(wrong,
+					fmt.Sprintf("a call of %s is stored in part, or without the one before it: %d of %d, %s", c.Robot,
+						n, len(part), there[0]))
 			}
 			absent = absent || len(there) == 0
 		}

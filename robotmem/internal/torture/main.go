@@ -111,7 +111,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			continue
 		}
 
-		r := &rig{scenario: s, amount: s.full, program: *program, previous: *previous, dir: filepath.Join(work, s.name), log: stderr, rand: rand.New(rand.NewPCG(*seed, uint64(i)))}
+		r := &rig{
+			scenario: s, amount: s.full, program: *program, previous: *previous, dir: filepath.Join(work, s.name),
+			log: stderr, rand: rand.New(rand.NewPCG(*seed, uint64(i))),
+		}
 		if *short {
 			r.amount = s.short
 		}
@@ -127,7 +130,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return errors.Join(err, ctx.Err(), os.RemoveAll(work))
 	}
 
-	return errors.Join(err, errors.New("a scenario failed, broke a promise, or none was run; repeat it with -seed and -only"))
+	return errors.Join(err,
+		errors.New("a scenario failed, broke a promise, or none was run; repeat it with -seed and -only"))
 }
 
 // runScenario runs the scenario of the rig. It keeps the files of a scenario that fails.
@@ -155,7 +159,8 @@ func report(out io.Writer, rows []*rig) error {
 	fmt.Fprintln(w, "what\thow often\tfaults\tacknowledged\tlost\tbroken\tseconds\t")
 
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%.0f\t\n", r.what, r.amount, r.faults, r.acknowledged, r.lostWrites, r.brokenPromises, r.took.Seconds())
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%.0f\t\n", r.what, r.amount, r.faults, r.acknowledged, r.lostWrites,
+			r.brokenPromises, r.took.Seconds())
 	}
 
 	if err := w.Flush(); err != nil {

@@ -171,7 +171,9 @@ func (r *rig) recordAndCut(ctx context.Context, w workload, rnd *rand.Rand, cuts
 }
 
 // cutPower makes one state that a cut may leave, and checks it. It reports whether the cut took anything away.
-func (r *rig) cutPower(ctx context.Context, replay *faultdisk.Replay, l *ledger, rnd *rand.Rand, name string) (bool, error) {
+func (r *rig) cutPower(
+	ctx context.Context, replay *faultdisk.Replay, l *ledger, rnd *rand.Rand, name string,
+) (bool, error) {
 	dir, err := os.MkdirTemp(r.dir, filepath.Base(name))
 	if err != nil {
 		return false, err

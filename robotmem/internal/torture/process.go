@@ -226,7 +226,9 @@ type plan struct {
 
 // startRobots starts a child that follows a plan and tells a ledger. recalled gets
 // the times of recalls, if the plan has them.
-func (r *rig) startRobots(ctx context.Context, p plan, tell func(call), recalled func(time.Duration)) (*process, error) {
+func (r *rig) startRobots(
+	ctx context.Context, p plan, tell func(call), recalled func(time.Duration),
+) (*process, error) {
 	p.Seed = uint64(r.between(0, 1<<62))
 	p.Name += fmt.Sprintf("x%x", p.Seed&0xfffff)
 

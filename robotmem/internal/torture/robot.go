@@ -83,7 +83,8 @@ func (b *robot) text() string {
 
 func (b *robot) context() robotmem.Object {
 	return robotmem.Object{
-		"note":    fmt.Sprintf("of %s after %d%s", b.name, b.said, strings.Repeat(" and again", b.rand.IntN(3)*b.rand.IntN(200))),
+		"note": fmt.Sprintf("of %s after %d%s", b.name, b.said,
+			strings.Repeat(" and again", b.rand.IntN(3)*b.rand.IntN(200))),
 		"params":  map[string]any{"force": b.rand.IntN(20)},
 		"task":    map[string]any{"success": b.rand.IntN(3) > 0},
 		"spatial": map[string]any{"position": []any{b.rand.Float64() * 9, b.rand.Float64() * 9}, "frame_id": "map"},
@@ -234,7 +235,8 @@ func (b *robot) restore(ctx context.Context) error {
 
 // session is an episode whose end merges the facts that say the same as the last one.
 func (b *robot) session(ctx context.Context) error {
-	session, err := b.node.StartSession(ctx, &robotmem.StartSessionRequest{Context: robotmem.Object{"task": map[string]any{"name": "lift the " + b.pick(subjects)}}})
+	session, err := b.node.StartSession(ctx,
+		&robotmem.StartSessionRequest{Context: robotmem.Object{"task": map[string]any{"name": "lift the " + b.pick(subjects)}}})
 	if err != nil {
 		return err
 	}
@@ -245,8 +247,10 @@ func (b *robot) session(ctx context.Context) error {
 	for _, end := range []string{"", " again", " once more", " as expected"} {
 		// Digits would make four different facts: letters tell the sessions apart.
 		word := strings.Map(func(r rune) rune { return r - '0' + 'a' }, fmt.Sprint(b.said))
-		text := fmt.Sprintf("%sin%s the %s holds the tall glass well on the wet %s%s", b.name, word, subject, place, end)
-		if err := b.fact(ctx, text, robotmem.Object{"note": fmt.Sprintf("of %s after %d", b.name, b.said)}, session.SessionID); err != nil {
+		text := fmt.Sprintf("%sin%s the %s holds the tall glass well on the wet %s%s", b.name, word, subject, place,
+			end)
+		if err := b.fact(ctx, text, robotmem.Object{"note": fmt.Sprintf("of %s after %d", b.name, b.said)},
+			session.SessionID); err != nil {
 			return err
 		}
 	}
@@ -263,10 +267,14 @@ func (b *robot) session(ctx context.Context) error {
 
 	return b.do(c, func(c *call) error {
 		score := b.rand.Float64()
-		_, err := b.node.EndSession(ctx, &robotmem.EndSessionRequest{SessionID: session.SessionID, OutcomeScore: &score, UsedMemoryIDs: []int64{learnt[0].ID}})
+		_, err := b.node.EndSession(ctx,
+			&robotmem.EndSessionRequest{
+				SessionID: session.SessionID, OutcomeScore: &score, UsedMemoryIDs: []int64{learnt[0].ID},
+			})
 		if err != nil {
 			return err
 		}
+
 		return b.observe(ctx, c, learnt)
 	})
 }
@@ -303,7 +311,9 @@ func (b *robot) save(ctx context.Context, data []byte) error {
 		return nil
 	}
 
-	req := &robotmem.SavePerceptionRequest{Description: b.text(), PerceptionType: "tactile", MediaType: "application/octet-stream"}
+	req := &robotmem.SavePerceptionRequest{
+		Description: b.text(), PerceptionType: "tactile", MediaType: "application/octet-stream",
+	}
 	s := state{Text: req.Description, Status: "active", Data: sumOf(data)}
 
 	return b.do(call{Parts: only(s)}, func(c *call) error {

@@ -125,7 +125,9 @@ func soak(ctx context.Context, r *rig) error {
 }
 
 // run lets honest callers work for a while, and others beside them.
-func (s *soakRun) run(ctx context.Context, d time.Duration, name string, beside func(context.Context, *sync.WaitGroup)) {
+func (s *soakRun) run(
+	ctx context.Context, d time.Duration, name string, beside func(context.Context, *sync.WaitGroup),
+) {
 	working, stop := context.WithTimeout(ctx, d)
 	defer stop()
 
@@ -153,12 +155,19 @@ func (s *soakRun) honest(ctx context.Context, facts *robot, calls int) error {
 		text := facts.text()
 		began := time.Now()
 		// A call that was begun is finished.
-		learnt, err := c.Learn(context.WithoutCancel(ctx), &robotmem.LearnRequest{Insight: text, Context: robotmem.Object{"params": map[string]any{"force": n}, "task": map[string]any{"success": n%3 > 0}}})
+		learnt, err := c.Learn(context.WithoutCancel(ctx),
+			&robotmem.LearnRequest{
+				Insight: text,
+				Context: robotmem.Object{
+					"params": map[string]any{"force": n}, "task": map[string]any{"success": n%3 > 0},
+				},
+			})
 		if err != nil {
 			return err
 		}
 		between := time.Now()
-		if _, err := c.Recall(context.WithoutCancel(ctx), &robotmem.RecallRequest{Query: text, ContextFilter: robotmem.Object{"task.success": true}}); err != nil {
+		if _, err := c.Recall(context.WithoutCancel(ctx),
+			&robotmem.RecallRequest{Query: text, ContextFilter: robotmem.Object{"task.success": true}}); err != nil {
 			return err
 		}
 		s.mu.Lock()
@@ -223,7 +232,8 @@ func (s *soakRun) trickle(ctx context.Context) {
 		if err != nil {
 			continue
 		}
-		fmt.Fprintf(conn, "POST /api/learn HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n{\"insight\":\"%0100000d", 0)
+		fmt.Fprintf(conn,
+			"POST /api/learn HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n{\"insight\":\"%0100000d", 0)
 
 		for ctx.Err() == nil {
 			if _, err := conn.Write([]byte("x")); err != nil {

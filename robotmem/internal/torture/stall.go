@@ -237,13 +237,16 @@ func (s *stallRun) judgeSamples(ctx context.Context, n recorder.SourceCount, off
 	s.acknowledge(int(n.Stored))
 	s.note("%d samples were offered, %d stored, %d dropped and counted", offered, stored, n.Dropped)
 	if n.Received != uint64(offered) || n.Received != n.Stored+n.Dropped || stored != n.Stored {
-		s.broken("of %d samples %d were received, %d stored and %d dropped; %d can be read", offered, n.Received, n.Stored, n.Dropped, stored)
+		s.broken("of %d samples %d were received, %d stored and %d dropped; %d can be read", offered, n.Received,
+			n.Stored, n.Dropped, stored)
 	}
 	if n.Dropped == 0 {
 		err = errors.New("no stall was so long that samples were dropped")
 	}
 	if least := int(0.9 * s.time.Seconds() * float64(time.Second/loopPeriod)); offered < least {
-		err = errors.Join(err, fmt.Errorf("the loop offered %d samples, and %d make it one of 1 kHz: the machine was too busy", offered, least))
+		err = errors.Join(err,
+			fmt.Errorf("the loop offered %d samples, and %d make it one of 1 kHz: the machine was too busy", offered,
+				least))
 	}
 
 	return err

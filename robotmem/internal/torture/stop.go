@@ -35,7 +35,8 @@ func stop(ctx context.Context, r *rig) error {
 		path, l := filepath.Join(r.dir, fmt.Sprint("stop-", n), memoryFile), newLedger()
 
 		var failed error
-		err := r.opened(ctx, path, local.Options{}, "before", func(near *local.Node) { failed = r.stopAtWork(ctx, path, l, near) })
+		err := r.opened(ctx, path, local.Options{}, "before",
+			func(near *local.Node) { failed = r.stopAtWork(ctx, path, l, near) })
 		if err := errors.Join(err, failed); err != nil {
 			return err
 		}

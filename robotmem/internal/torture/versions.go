@@ -39,10 +39,13 @@ func versions(ctx context.Context, r *rig) error {
 	old := &rig{program: r.previous, dir: r.dir, rand: r.rand, log: r.log}
 	if old.program == "" {
 		old.program = filepath.Join(r.dir, "previous")
-		build := exec.CommandContext(ctx, "sh", "-c", fmt.Sprintf("git -C %q archive %s | tar -x -C %q && go build -o %q ./cmd/robotmem", root, previousRelease, r.dir, old.program))
+		build := exec.CommandContext(ctx, "sh", "-c",
+			fmt.Sprintf("git -C %q archive %s | tar -x -C %q && go build -o %q ./cmd/robotmem", root, previousRelease,
+				r.dir, old.program))
 		build.Dir, build.Stderr = r.dir, r.log
 		if err := build.Run(); err != nil {
-			return fmt.Errorf("building the previous release, commit %s (name its program with -previous): %w", previousRelease, err)
+			return fmt.Errorf("building the previous release, commit %s (name its program with -previous): %w",
+				previousRelease, err)
 		}
 	}
 
@@ -50,8 +53,10 @@ func versions(ctx context.Context, r *rig) error {
 		before, berr := os.ReadFile(path)
 		err := by.command(ctx, nil, "learn", "what cannot be stored", "--db", path)
 		after, aerr := os.ReadFile(path)
-		if err == nil || !strings.Contains(err.Error(), want) || !bytes.Equal(before, after) || berr != nil || aerr != nil {
-			r.broken("%s: it answers %v, want %q; the file is the same: %t", path, err, want, bytes.Equal(before, after))
+		if err == nil || !strings.Contains(err.Error(), want) || !bytes.Equal(before, after) || berr != nil ||
+			aerr != nil {
+			r.broken("%s: it answers %v, want %q; the file is the same: %t", path, err, want,
+				bytes.Equal(before, after))
 		}
 		r.fault()
 	}
@@ -92,7 +97,9 @@ func versions(ctx context.Context, r *rig) error {
 // oldFile writes a file of an older schema version, with so many past states of one
 // memory that its migration takes a while. check compares the file with what an
 // undisturbed migration makes of it.
-func (r *rig) oldFile(ctx context.Context, dir string, version, states int) (path string, check func(*local.Node, string), err error) {
+func (r *rig) oldFile(
+	ctx context.Context, dir string, version, states int,
+) (path string, check func(*local.Node, string), err error) {
 	root, err := moduleRoot(ctx)
 	if err != nil {
 		return "", nil, err
@@ -118,7 +125,8 @@ func (r *rig) oldFile(ctx context.Context, dir string, version, states int) (pat
 		return "", nil, err
 	}
 
-	c, err := sqlite.OpenTables(ctx, path, sqlite.ConnOptions{BusyTimeout: local.DefaultBusyTimeout, CacheKiB: budget.ReaderCacheKiB, Normal: true})
+	c, err := sqlite.OpenTables(ctx, path,
+		sqlite.ConnOptions{BusyTimeout: local.DefaultBusyTimeout, CacheKiB: budget.ReaderCacheKiB, Normal: true})
 	if err != nil {
 		return "", nil, err
 	}

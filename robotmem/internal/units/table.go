@@ -24,11 +24,19 @@ type prefix struct {
 
 // prefixes from femto to peta: robots measure nothing beyond, and "am" and "Em" are words.
 var prefixes = []prefix{
-	{"f", "femto", metric, ten(-15)}, {"p", "pico", metric, ten(-12)}, {"n", "nano 纳", metric, ten(-9)}, {"u µ μ", "micro 微", metric, ten(-6)},
-	{"m", "milli 毫", metric, ten(-3)}, {"c", "centi 厘", metric, ten(-2)}, {"d", "deci 分", metric, ten(-1)}, {"da", "deca", metric, ten(1)},
-	{"h", "hecto", metric, ten(2)}, {"k", "kilo 千", metric, ten(3)}, {"M", "mega 兆", metric, ten(6)}, {"G", "giga", metric, ten(9)},
+	{"f", "femto", metric, ten(-15)}, {"p", "pico", metric, ten(-12)}, {"n", "nano 纳", metric, ten(-9)}, {
+		"u µ μ", "micro 微", metric, ten(-6),
+	},
+	{"m", "milli 毫", metric, ten(-3)}, {"c", "centi 厘", metric, ten(-2)}, {"d", "deci 分", metric, ten(-1)}, {
+		"da", "deca", metric, ten(1),
+	},
+	{"h", "hecto", metric, ten(2)}, {"k", "kilo 千", metric, ten(3)}, {"M", "mega 兆", metric, ten(6)}, {
+		"G", "giga", metric, ten(9),
+	},
 	{"T", "tera", metric, ten(12)}, {"P", "peta", metric, ten(15)},
-	{"Ki", "kibi", binary, two(10)}, {"Mi", "mebi", binary, two(20)}, {"Gi", "gibi", binary, two(30)}, {"Ti", "tebi", binary, two(40)},
+	{"Ki", "kibi", binary, two(10)}, {"Mi", "mebi", binary, two(20)}, {"Gi", "gibi", binary, two(30)}, {
+		"Ti", "tebi", binary, two(40),
+	},
 }
 
 func ten(power int) factor { return factor{exp: power} }

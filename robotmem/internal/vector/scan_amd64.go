@@ -6,7 +6,10 @@ import "golang.org/x/sys/cpu"
 var hasAVX2, hasPOPCNT = cpu.X86.HasAVX2, cpu.X86.HasPOPCNT
 
 //go:noescape
-func above6(signs *uint64, terms *float32, q *[12]uint64, nextSigns *uint64, nextTerms *float32, large int64, factor, bound float32) (mask uint64)
+func above6(
+	signs *uint64, terms *float32, q *[12]uint64, nextSigns *uint64, nextTerms *float32, large int64,
+	factor, bound float32,
+) (mask uint64)
 
 //go:noescape
 func counts(signs, lows, planes *uint64, words int) (ones, sum int)

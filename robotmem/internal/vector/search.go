@@ -184,7 +184,8 @@ func (x *Index) selectRest(s *scratch, hits []Hit, alongMean float64, n int) {
 	least := math.Inf(-1)
 
 	for _, h := range hits {
-		at, _ := slices.BinarySearchFunc(s.first, h.ID, func(g estimated, id int64) int { return cmp.Compare(int64(g.id), id) })
+		at, _ := slices.BinarySearchFunc(s.first, h.ID,
+			func(g estimated, id int64) int { return cmp.Compare(int64(g.id), id) })
 		wrong := float64(s.first[at].estimate) + offset - h.Similarity
 		square += wrong * wrong
 	}

@@ -17,7 +17,9 @@ const setupName = "robotmem"
 type Entry map[string]any
 
 // entryKeys are the keys that setup writes, or replaces: an entry has either a command or an address.
-var entryKeys = []string{"type", "command", "args", "env", "url", "httpUrl", "headers", "http_headers", "bearer_token_env_var"}
+var entryKeys = []string{
+	"type", "command", "args", "env", "url", "httpUrl", "headers", "http_headers", "bearer_token_env_var",
+}
 
 // TokenVariable is the environment variable with the token of a node.
 const TokenVariable = "ROBOTMEM_TOKEN"

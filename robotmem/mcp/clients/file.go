@@ -155,7 +155,8 @@ func readSettings(path string) (*Change, error) {
 	target, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(path); err == nil {
-			return nil, invalid("client", "%s is a link to a file that is not there; make the file, or remove the link", path)
+			return nil, invalid("client", "%s is a link to a file that is not there; make the file, or remove the link",
+				path)
 		}
 		return c, nil
 	}
@@ -194,7 +195,10 @@ func (c *Change) Apply() error {
 
 	now, err := os.ReadFile(c.real)
 	if (c.before != nil) != (err == nil) || !bytes.Equal(now, c.before) {
-		err = &robotmem.Error{Kind: robotmem.Conflict, Field: "client", Err: fmt.Errorf("%s was changed by another program just now; run it again", c.real)}
+		err = &robotmem.Error{
+			Kind: robotmem.Conflict, Field: "client",
+			Err: fmt.Errorf("%s was changed by another program just now; run it again", c.real),
+		}
 		return errors.Join(err, os.Remove(temp))
 	}
 

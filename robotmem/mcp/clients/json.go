@@ -85,7 +85,9 @@ func member(object *hujson.Object, name, indent string) *hujson.Value {
 			return &object.Members[i].Value
 		}
 	}
-	m := hujson.ObjectMember{Name: hujson.Value{Value: hujson.String(name)}, Value: hujson.Value{BeforeExtra: hujson.Extra(" ")}}
+	m := hujson.ObjectMember{
+		Name: hujson.Value{Value: hujson.String(name)}, Value: hujson.Value{BeforeExtra: hujson.Extra(" ")},
+	}
 	// A comma at the end stays one.
 	if n := len(object.Members); n > 0 {
 		last := &object.Members[n-1].Value

@@ -56,14 +56,20 @@ func Shapes() []Shape {
 		{"keys", "recall", numbered(`{"query":"x","context_filter":{`, `"k%s":0`, `}}`)},
 		{"values of $in", "recall", repeated(`{"query":"x","context_filter":{"a":{"$in":[`, `0`, `]}}}`)},
 		{"empty items", "learn_batch", repeated(`{"items":[`, `{}`, `]}`)},
-		{"small objects in items", "learn_batch", repeated(`{"items":[{"insight":"a","context":{"a":[`, `{"a":0}`, `]}}]}`)},
+		{
+			"small objects in items", "learn_batch",
+			repeated(`{"items":[{"insight":"a","context":{"a":[`, `{"a":0}`, `]}}]}`),
+		},
 		{"depth", "learn", func(size int) Body {
 			n := size / 6
 			return append(copies(`{"insight":"a","context":`, `{"a":`, n, "0"), copies("", "}", n, "}")...)
 		}},
 		{"string", "learn", filled(`{"insight":"`, "x", `"}`)},
 		{"escapes", "learn", filled(`{"insight":"`, `\u0041`, `"}`)},
-		{"digits", "recall", repeated(`{"query":"x","context_filter":{"a":{"$in":[`, strings.Repeat("7", 1000), `]}}}`)},
+		{
+			"digits", "recall",
+			repeated(`{"query":"x","context_filter":{"a":{"$in":[`, strings.Repeat("7", 1000), `]}}}`),
+		},
 		{"object in a string", "learn", repeated(`{"insight":"a","context":"{\"a\":[`, `0`, `]}"}`)},
 		{"objects in strings of items", "learn_batch", func(size int) Body {
 			context := `"{\"a\":[` + strings.Repeat("0,", 3000) + `0]}"`
@@ -72,7 +78,10 @@ func Shapes() []Shape {
 		{"duplicate keys", "learn", repeated(`{`, `"insight":"a"`, `}`)},
 		{"lists of lists", "learn", repeated(`{"insight":"a","context":{"a":[`, `[[],[]]`, `]}}`)},
 		{"unknown fields", "recall", numbered(`{`, `"u%s":"`+strings.Repeat("x", 50_000)+`"`, `}`)},
-		{"base64", "recall", filled(`{"query":"x","like":{"media_type":"application/octet-stream","data_base64":"`, "AAAA", `"}}`)},
+		{
+			"base64", "recall",
+			filled(`{"query":"x","like":{"media_type":"application/octet-stream","data_base64":"`, "AAAA", `"}}`),
+		},
 		{"base64 with escapes", "save_perception", filled(`{"description":"a","data_base64":"`, `\u0041AAA`, `"}`)},
 		{"white space", "learn", filled(`{`, " ", `"insight":"a"}`)},
 		{"params", "", repeated(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":[`, `{"a":0}`, `]}}`)},

@@ -157,7 +157,8 @@ func (c *conn) Query(q store.Query, args []any, row func(store.Row) error) error
 	cursor := "rows" + strconv.Itoa(c.cursors)
 
 	// DECLARE waits for the first FETCH, so that both are one round trip.
-	c.waiting.ExecParams("DECLARE "+cursor+" NO SCROLL CURSOR FOR "+st.SQL, c.params.ParamValues, st.ParamOIDs, c.params.ParamFormats, nil)
+	c.waiting.ExecParams("DECLARE "+cursor+" NO SCROLL CURSOR FOR "+st.SQL, c.params.ParamValues, st.ParamOIDs,
+		c.params.ParamFormats, nil)
 	c.texts = append(c.texts, st.SQL)
 
 	for done := false; !done; {

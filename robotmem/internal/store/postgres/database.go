@@ -60,8 +60,14 @@ var errUndecided = &robotmem.Error{Kind: robotmem.Unavailable, Err: robotmem.Hid
 // lock of the tenant for long.
 const beginWrite = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '10s'"
 
-func newDatabase(pool *pgxpool.Pool, tenant int64, payloads string, patience time.Duration, group *store.Store, log *slog.Logger, onClose func()) *database {
-	d := &database{pool: pool, tenant: tenant, group: group, payloads: payloads, patience: patience, log: log, onClose: onClose, name: rand.Text(), Queue: store.NewQueue[store.SQL]()}
+func newDatabase(
+	pool *pgxpool.Pool, tenant int64, payloads string, patience time.Duration, group *store.Store, log *slog.Logger,
+	onClose func(),
+) *database {
+	d := &database{
+		pool: pool, tenant: tenant, group: group, payloads: payloads, patience: patience, log: log, onClose: onClose,
+		name: rand.Text(), Queue: store.NewQueue[store.SQL](),
+	}
 	d.Serve(d.writer)
 	return d
 }
@@ -116,7 +122,8 @@ func (d *database) acquire(ctx context.Context, begin string) (*pgxpool.Conn, *c
 
 	// The tenant holds for this transaction only, because the pool gives the connection to other tenants afterwards.
 	// Row-level security compares the rows with it.
-	_, err = p.Conn().PgConn().Exec(limited, begin+"; SELECT set_config('robotmem.tenant', '"+strconv.FormatInt(d.tenant, 10)+"', true)").ReadAll()
+	_, err = p.Conn().PgConn().Exec(limited,
+		begin+"; SELECT set_config('robotmem.tenant', '"+strconv.FormatInt(d.tenant, 10)+"', true)").ReadAll()
 	if err != nil {
 		d.release(p)
 		return nil, nil, err
@@ -388,7 +395,8 @@ func (d *database) settled(until time.Time) (committed, known bool) {
 			if _, err := d.lock(c); err != nil {
 				return err
 			}
-			err = c.QueryRow(ctx, "SELECT coalesce((SELECT number FROM robotmem.commits WHERE writer = $1), 0)", d.name).Scan(&last)
+			err = c.QueryRow(ctx, "SELECT coalesce((SELECT number FROM robotmem.commits WHERE writer = $1), 0)",
+				d.name).Scan(&last)
 			if err != nil {
 				return err
 			}
@@ -414,7 +422,9 @@ func (d *database) Files() files.Memory { return files.At(d.payloads) }
 func (d *database) Written() (commits, bytes int64) { return d.commits.Load(), 0 }
 
 func (d *database) DiskFull(field string, cause error) error {
-	return robotmem.Errorf(robotmem.Unavailable, field, "the disk of the payloads is full (%s); nothing was stored; free some space and try again", robotmem.Reason(cause))
+	return robotmem.Errorf(robotmem.Unavailable, field,
+		"the disk of the payloads is full (%s); nothing was stored; free some space and try again",
+		robotmem.Reason(cause))
 }
 
 func (d *database) Close() error {
@@ -487,7 +497,8 @@ func Explain(err error) error {
 	case "53300":
 		text = "the PostgreSQL server takes no more connections; raise max_connections or lower pool_max_conns in --db"
 	case "28000", "28P01", "3D000", "42501":
-		text = "the PostgreSQL server refuses it (" + told.Message + "); check the user, the password and the database of --db"
+		text = "the PostgreSQL server refuses it (" + told.Message +
+			"); check the user, the password and the database of --db"
 	default:
 		if text = "no PostgreSQL server that takes writes was reached; nothing was stored; check that it runs and --db"; !lost(err) {
 			kind, text = robotmem.Internal, "an internal error; see the node's log"

@@ -22,7 +22,8 @@ func (d *database) Examine(c store.SQL) (checks []admin.Check, err error) {
 		if remedy != "" {
 			status = "warn"
 		}
-		checks = append(checks, admin.Check{Name: name, Status: status, Detail: fmt.Sprintf(format, args...), Remedy: remedy})
+		checks = append(checks,
+			admin.Check{Name: name, Status: status, Detail: fmt.Sprintf(format, args...), Remedy: remedy})
 	}
 	one := func(q store.Query, row func(store.Row)) {
 		if err == nil {
@@ -34,7 +35,8 @@ func (d *database) Examine(c store.SQL) (checks []admin.Check, err error) {
 		if r.ColumnBool(2) {
 			remedy = "connect as a user that is no superuser and has the role robotmem_node: row-level security does not hold for a superuser"
 		}
-		add("server", remedy, "PostgreSQL %s, tables of version %d, as %s", r.ColumnText(0), r.ColumnInt64(3), r.ColumnText(1))
+		add("server", remedy, "PostgreSQL %s, tables of version %d, as %s", r.ColumnText(0), r.ColumnInt64(3),
+			r.ColumnText(1))
 	})
 	// The standbys that a commit waits for.
 	waitsFor := ""
@@ -42,11 +44,15 @@ func (d *database) Examine(c store.SQL) (checks []admin.Check, err error) {
 		names, commit := r.ColumnText(1), r.ColumnText(2)
 		switch {
 		case r.ColumnBool(0):
-			add("writing", "connect to the primary, or promote this standby", "the server is a standby, which is read-only")
+			add("writing", "connect to the primary, or promote this standby",
+				"the server is a standby, which is read-only")
 		case commit == "off":
-			add("writing", "set synchronous_commit = on", "synchronous_commit is off: a crash of the server loses the last acknowledged writes")
+			add("writing", "set synchronous_commit = on",
+				"synchronous_commit is off: a crash of the server loses the last acknowledged writes")
 		case names == "":
-			add("writing", "for a fleet set synchronous_standby_names = 'ANY 1 (…)'; on one server this may be as wanted", "no synchronous standby: writes are lost with the disk of the server")
+			add("writing",
+				"for a fleet set synchronous_standby_names = 'ANY 1 (…)'; on one server this may be as wanted",
+				"no synchronous standby: writes are lost with the disk of the server")
 		default:
 			waitsFor = names
 			add("writing", "", "a commit waits for %s", names)
@@ -60,7 +66,9 @@ func (d *database) Examine(c store.SQL) (checks []admin.Check, err error) {
 	behind := int64(0)
 
 	err = c.Query(store.Standbys, nil, func(r store.Row) error {
-		standbys = append(standbys, fmt.Sprintf("%s %s, %s, %s behind", r.ColumnText(0), r.ColumnText(1), r.ColumnText(2), units.BytesText(r.ColumnInt64(3))))
+		standbys = append(standbys,
+			fmt.Sprintf("%s %s, %s, %s behind", r.ColumnText(0), r.ColumnText(1), r.ColumnText(2),
+				units.BytesText(r.ColumnInt64(3))))
 		behind = max(behind, r.ColumnInt64(3))
 		return nil
 	})
@@ -68,7 +76,8 @@ func (d *database) Examine(c store.SQL) (checks []admin.Check, err error) {
 	case err != nil:
 		return nil, err
 	case len(standbys) == 0 && waitsFor != "":
-		add("replication", "start the standby, or take it out of synchronous_standby_names", "no standby is connected, while commits wait for %s", waitsFor)
+		add("replication", "start the standby, or take it out of synchronous_standby_names",
+			"no standby is connected, while commits wait for %s", waitsFor)
 	case len(standbys) == 0:
 		add("replication", "", "no standby is connected")
 	case behind > lagWarn:

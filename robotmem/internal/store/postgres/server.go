@@ -172,7 +172,8 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, leastServer int) error {
 		return Explain(err)
 	}
 	if server < leastServer {
-		return robotmem.Errorf(robotmem.Unavailable, "db", "the server is PostgreSQL %d; robotmem needs %d or later", server/10000, leastServer/10000)
+		return robotmem.Errorf(robotmem.Unavailable, "db", "the server is PostgreSQL %d; robotmem needs %d or later",
+			server/10000, leastServer/10000)
 	}
 
 	version, err := versionOf(ctx, c)
@@ -203,7 +204,9 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, leastServer int) error {
 		return Explain(err)
 	}
 	if version > SchemaVersion {
-		return robotmem.Errorf(robotmem.Conflict, "db", "the database has schema version %d, this program knows up to %d; it was left as it is; install a newer robotmem", version, SchemaVersion)
+		return robotmem.Errorf(robotmem.Conflict, "db",
+			"the database has schema version %d, this program knows up to %d; it was left as it is; install a newer robotmem",
+			version, SchemaVersion)
 	}
 
 	return nil
@@ -212,10 +215,12 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, leastServer int) error {
 // versionOf returns the version of the tables, 0 without any.
 func versionOf(ctx context.Context, c *pgxpool.Conn) (version int, err error) {
 	there := false
-	if err = c.QueryRow(ctx, "SELECT to_regclass('robotmem.schema_versions') IS NOT NULL").Scan(&there); err != nil || !there {
+	if err = c.QueryRow(ctx, "SELECT to_regclass('robotmem.schema_versions') IS NOT NULL").Scan(&there); err != nil ||
+		!there {
 		return 0, err
 	}
 	err = c.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM robotmem.schema_versions").Scan(&version)
+
 	return version, err
 }
 
@@ -227,7 +232,9 @@ func (s *Server) MakeTenant(ctx context.Context, name string) (id int64, err err
 	}
 	err = pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) error {
 		// DO UPDATE returns the id also if another node has made the tenant meanwhile.
-		err := tx.QueryRow(ctx, "INSERT INTO robotmem.tenants(name) VALUES ($1) ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id", name).Scan(&id)
+		err := tx.QueryRow(ctx,
+			"INSERT INTO robotmem.tenants(name) VALUES ($1) ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id",
+			name).Scan(&id)
 		if err != nil {
 			return err
 		}

@@ -196,7 +196,8 @@ func (s *Server) DropTenant(ctx context.Context, name string) (id int64, err err
 func (s *Server) Usage(ctx context.Context, tenant int64) (memories, bytes int64, err error) {
 	err = pgx.BeginTxFunc(ctx, s.Pool, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		// Row-level security shows the rows of this tenant only.
-		if _, err := tx.Exec(ctx, "SELECT set_config('robotmem.tenant', $1, true)", strconv.FormatInt(tenant, 10)); err != nil {
+		if _, err := tx.Exec(ctx, "SELECT set_config('robotmem.tenant', $1, true)",
+			strconv.FormatInt(tenant, 10)); err != nil {
 			return err
 		}
 		return tx.QueryRow(ctx, "SELECT (SELECT count(*) FROM memories), "+

@@ -128,7 +128,8 @@ func (c *Conn) setUp(ctx context.Context, o ConnOptions) error {
 	// which other SQLite programs do not update.
 	pragmas := fmt.Sprintf("PRAGMA synchronous=%s; PRAGMA cache_size=-%d; PRAGMA temp_store=MEMORY; PRAGMA foreign_keys=OFF; PRAGMA trusted_schema=OFF; PRAGMA checksum_verification=OFF;", sync, o.CacheKiB)
 	if !o.ReadOnly && !o.Exclusive {
-		pragmas += fmt.Sprintf("PRAGMA page_size=%d; ", PageSize) + "PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=67108864; PRAGMA wal_autocheckpoint=8000;"
+		pragmas += fmt.Sprintf("PRAGMA page_size=%d; ", PageSize) +
+			"PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=67108864; PRAGMA wal_autocheckpoint=8000;"
 	}
 
 	// The change to WAL may wait for a lock, which ctx ends.

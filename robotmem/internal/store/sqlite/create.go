@@ -21,7 +21,8 @@ func Create(ctx context.Context, d disk.Disk, path string, o ConnOptions) error 
 	if err := disk.MakeFolder(d, filepath.Dir(path)); disk.NoSpace(err) {
 		return err
 	} else if err != nil {
-		return robotmem.Errorf(robotmem.Unavailable, "db", "the folder cannot be made (%s); %s", robotmem.Reason(err), hint)
+		return robotmem.Errorf(robotmem.Unavailable, "db", "the folder cannot be made (%s); %s", robotmem.Reason(err),
+			hint)
 	}
 	_, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -31,7 +32,8 @@ func Create(ctx context.Context, d disk.Disk, path string, o ConnOptions) error 
 		err = usable(path)
 	}
 	if code := sqlite3.ErrorCode(0); err != nil && !disk.NoSpace(err) && !errors.As(err, &code) {
-		return robotmem.Errorf(robotmem.Unavailable, "db", "the file cannot be opened for writing (%s); %s", robotmem.Reason(err), hint)
+		return robotmem.Errorf(robotmem.Unavailable, "db", "the file cannot be opened for writing (%s); %s",
+			robotmem.Reason(err), hint)
 	}
 
 	return err
@@ -115,9 +117,12 @@ func refuseEmptied(place files.Memory, o *Options) error {
 
 	switch {
 	case found != "":
-		return robotmem.Errorf(robotmem.Corrupt, "db", "the file is %s, and yet %s beside it: another program emptied or moved it; put the file back or restore a backup; to begin with an empty memory, move the log and the payloads away", state, found)
+		return robotmem.Errorf(robotmem.Corrupt, "db",
+			"the file is %s, and yet %s beside it: another program emptied or moved it; put the file back or restore a backup; to begin with an empty memory, move the log and the payloads away",
+			state, found)
 	case err == nil && !o.Create:
-		return robotmem.Errorf(robotmem.Corrupt, "db", "the file is empty (0 bytes), as no memory is; bring it back from a backup, or, if it was made empty (touch, mktemp), begin a memory in it with --create")
+		return robotmem.Errorf(robotmem.Corrupt, "db",
+			"the file is empty (0 bytes), as no memory is; bring it back from a backup, or, if it was made empty (touch, mktemp), begin a memory in it with --create")
 	}
 
 	return nil

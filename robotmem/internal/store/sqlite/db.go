@@ -130,7 +130,8 @@ func (db *DB) openWritable(ctx context.Context) error {
 	}
 
 	defer leave()
-	if db.writer, err = OpenWriter(ctx, db.path, db.connOptions(int(db.o.Memory.Part(budget.WriterCacheKiB))), &db.o); err != nil {
+	if db.writer, err = OpenWriter(ctx, db.path, db.connOptions(int(db.o.Memory.Part(budget.WriterCacheKiB))),
+		&db.o); err != nil {
 		return db.notOpened(err)
 	}
 
@@ -192,7 +193,9 @@ func (db *DB) enterToWrite(ctx context.Context) (leave func(), err error) {
 		}
 		_ = f.Close()
 		if !errors.Is(err, ErrLocked) || time.Now().After(deadline) {
-			return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the file has schema version %d and must be migrated to %d, and another process has it open (%w), which would continue to write version %d; nothing was changed; stop every robotmem that uses the file (robotmem web, mcp), then start this one again", version, db.o.Version, err, version)
+			return nil, robotmem.Errorf(robotmem.Unavailable, "db",
+				"the file has schema version %d and must be migrated to %d, and another process has it open (%w), which would continue to write version %d; nothing was changed; stop every robotmem that uses the file (robotmem web, mcp), then start this one again",
+				version, db.o.Version, err, version)
 		}
 		time.Sleep(rand.N(pause))
 	}

@@ -95,7 +95,8 @@ func (f *fault) Explain() *robotmem.Error {
 // isCorrupt reports whether SQLite found the file damaged. All JSON in the file
 // was written by this program, so JSON that SQLite cannot parse is damage too.
 func isCorrupt(err error) bool {
-	return errors.Is(err, sqlite3.CORRUPT) || errors.Is(err, sqlite3.IOERR_CORRUPTFS) || errors.Is(err, sqlite3.IOERR_SHORT_READ) ||
+	return errors.Is(err, sqlite3.CORRUPT) || errors.Is(err, sqlite3.IOERR_CORRUPTFS) || errors.Is(err,
+		sqlite3.IOERR_SHORT_READ) ||
 		errors.Is(err, sqlite3.ERROR) && strings.Contains(err.Error(), "malformed JSON")
 }
 
@@ -147,7 +148,8 @@ func (db *DB) isFullDisk(err error, needed int64) bool {
 	if errors.Is(err, sqlite3.FULL) || disk.NoSpace(err) {
 		return true
 	}
-	if !isAny(err, sqlite3.IOERR_WRITE, sqlite3.IOERR_TRUNCATE, sqlite3.IOERR_SHMSIZE, sqlite3.IOERR_SHMMAP, sqlite3.IOERR_SHMOPEN) {
+	if !isAny(err, sqlite3.IOERR_WRITE, sqlite3.IOERR_TRUNCATE, sqlite3.IOERR_SHMSIZE, sqlite3.IOERR_SHMMAP,
+		sqlite3.IOERR_SHMOPEN) {
 		return false
 	}
 

@@ -16,7 +16,8 @@ func OwnID(ctx context.Context, path string) (id string) {
 	if _, err := os.Stat(path); err != nil {
 		return ""
 	}
-	c, err := Open(ctx, path, ConnOptions{ReadOnly: true, Immutable: true, BusyTimeout: time.Second, CacheKiB: budget.ReaderCacheKiB})
+	c, err := Open(ctx, path,
+		ConnOptions{ReadOnly: true, Immutable: true, BusyTimeout: time.Second, CacheKiB: budget.ReaderCacheKiB})
 	if err != nil {
 		return ""
 	}

@@ -69,7 +69,11 @@ func (db *DB) InPlace() error {
 		if f, err := os.Open(path); err == nil {
 			info, _ := f.Stat() // it is open
 			o.folder = f
-			o.files = append(o.files, openFile{path, "the folder of the memory's payloads", remedyPutBack + "; or start the node again without it", os.Stat, info})
+			o.files = append(o.files,
+				openFile{
+					path, "the folder of the memory's payloads", remedyPutBack + "; or start the node again without it",
+					os.Stat, info,
+				})
 		}
 	}
 

@@ -34,14 +34,16 @@ var ErrLocked = errors.New("another process holds the lock")
 
 // errLogGone says that the log of a file in use is not beside it: SQLite would make
 // another, and read the file as damaged.
-var errLogGone = robotmem.Errorf(robotmem.Unavailable, "db", "another program has the file open, and its log (-wal) was moved or deleted; put the log back, or end that program as usual, which brings the log into the file; then try again")
+var errLogGone = robotmem.Errorf(robotmem.Unavailable, "db",
+	"another program has the file open, and its log (-wal) was moved or deleted; put the log back, or end that program as usual, which brings the log into the file; then try again")
 
 // enter waits until no restore replaces the file, and prevents one until leave.
 func enter(ctx context.Context, path string, wait time.Duration) (leave func(), err error) {
 	for deadline := time.Now().Add(wait); ; time.Sleep(openRetry) {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the file cannot be opened (%s); check who may read it, or pass another --db", robotmem.Reason(err))
+			return nil, robotmem.Errorf(robotmem.Unavailable, "db",
+				"the file cannot be opened (%s); check who may read it, or pass another --db", robotmem.Reason(err))
 		}
 		err = lockPart(f, enterRange, false)
 
@@ -64,7 +66,9 @@ func enter(ctx context.Context, path string, wait time.Duration) (leave func(), 
 			if errors.Is(err, errLogGone) {
 				return nil, err
 			}
-			return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the file is being restored from a backup, recovered or migrated (%w); try again when that has ended", err)
+			return nil, robotmem.Errorf(robotmem.Unavailable, "db",
+				"the file is being restored from a backup, recovered or migrated (%w); try again when that has ended",
+				err)
 		}
 	}
 }
@@ -143,7 +147,8 @@ func LockFile(path string) (unlock func(), err error) {
 }
 
 func inUse(err error) error {
-	return robotmem.Errorf(robotmem.Unavailable, "db", "another process has the file open (%w); stop every robotmem that uses it, then try again", err)
+	return robotmem.Errorf(robotmem.Unavailable, "db",
+		"another process has the file open (%w); stop every robotmem that uses it, then try again", err)
 }
 
 // Damaged is a damaged file that is being read. No other program can open it
@@ -158,7 +163,8 @@ type Damaged struct {
 func OpenDamaged(ctx context.Context, path string, o ConnOptions, check func(*Conn) error) (*Damaged, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the damaged file cannot be opened (%s)", robotmem.Reason(err))
+		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the damaged file cannot be opened (%s)",
+			robotmem.Reason(err))
 	}
 	if err := lockPart(f, enterRange, true); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return nil, errors.Join(inUse(err), f.Close())

@@ -10,7 +10,9 @@ import (
 
 // OpenStore opens the file at path as the database of a store. It completes the options: the functions of
 // vectors, the check and the migration of the file, and the groups of commits.
-func OpenStore(ctx context.Context, path string, o Options, s *store.Store, records func() *record.Builder) (store.Database, error) {
+func OpenStore(
+	ctx context.Context, path string, o Options, s *store.Store, records func() *record.Builder,
+) (store.Database, error) {
 	o.SetUp = func(c *Conn) error { return vector.Register(c.Conn) }
 	o.Check, o.Migrate, o.Version = RefuseForeign, Migrate(records), SchemaVersion()
 	o.Group = GroupOf(s)

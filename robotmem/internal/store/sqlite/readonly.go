@@ -32,7 +32,8 @@ func (db *DB) Writable() error {
 	if db.readOnly == "" {
 		return db.InPlace()
 	}
-	return robotmem.Errorf(robotmem.Unavailable, "", "the memory is served read-only (%s); nothing was stored; recall goes on", db.readOnly)
+	return robotmem.Errorf(robotmem.Unavailable, "",
+		"the memory is served read-only (%s); nothing was stored; recall goes on", db.readOnly)
 }
 
 // cannotWrite returns the reason why an existing file cannot be opened for writing, "" without one.
@@ -65,9 +66,11 @@ func (db *DB) openReadOnly(ctx context.Context) error {
 	info, err := os.Stat(db.path)
 	switch {
 	case err != nil:
-		return robotmem.Errorf(robotmem.Unavailable, "db", "the file cannot be read (%s), and read-only none is made; check --db", robotmem.Reason(err))
+		return robotmem.Errorf(robotmem.Unavailable, "db",
+			"the file cannot be read (%s), and read-only none is made; check --db", robotmem.Reason(err))
 	case !info.Mode().IsRegular() || info.Size() == 0:
-		return robotmem.Errorf(robotmem.Unavailable, "db", "the file is empty or not a regular file, and a read-only node writes nothing to it; check --db")
+		return robotmem.Errorf(robotmem.Unavailable, "db",
+			"the file is empty or not a regular file, and a read-only node writes nothing to it; check --db")
 	}
 
 	leave, err := enter(ctx, db.path, db.o.BusyTimeout)
@@ -80,7 +83,8 @@ func (db *DB) openReadOnly(ctx context.Context) error {
 	if errors.Is(err, errNotShared) || folderRefuses(db.path, err) != "" {
 		// An immutable file is read without its log, which would lose the last writes.
 		if logSize(db.path) > 0 {
-			return robotmem.Errorf(robotmem.Unavailable, "db", "this user can neither share the log (-wal) beside the file nor merge it into the file; open the file as its owner, ask the node that has it open, or copy the file and its log to a folder that can be written and open the copy")
+			return robotmem.Errorf(robotmem.Unavailable, "db",
+				"this user can neither share the log (-wal) beside the file nor merge it into the file; open the file as its owner, ask the node that has it open, or copy the file and its log to a folder that can be written and open the copy")
 		}
 		db.immutable = info
 		if c, err = Open(ctx, db.path, db.connOptions(db.readerCacheKiB())); folderRefuses(db.path, err) != "" {
@@ -97,8 +101,11 @@ func (db *DB) openReadOnly(ctx context.Context) error {
 	return db.Read(ctx, func(c *Conn) error {
 		version, err := db.o.Check(c)
 		if err == nil && version < db.o.Version {
-			err = robotmem.Errorf(robotmem.Conflict, "db", "the file has schema version %d and must be brought to %d, which takes writing; open it once where it can be written", version, db.o.Version)
+			err = robotmem.Errorf(robotmem.Conflict, "db",
+				"the file has schema version %d and must be brought to %d, which takes writing; open it once where it can be written",
+				version, db.o.Version)
 		}
+
 		return err
 	})
 }
@@ -138,11 +145,13 @@ func (db *DB) unchanged() error {
 		return nil
 	}
 	info, err := os.Stat(db.path)
-	if err == nil && info.Size() == db.immutable.Size() && info.ModTime().Equal(db.immutable.ModTime()) && logSize(db.path) == 0 {
+	if err == nil && info.Size() == db.immutable.Size() && info.ModTime().Equal(db.immutable.ModTime()) &&
+		logSize(db.path) == 0 {
 		return nil
 	}
 
-	return robotmem.Errorf(robotmem.Unavailable, "db", "another program writes the file, whose log this user cannot share; open it again when that has ended, as the file's owner, or ask the node that writes")
+	return robotmem.Errorf(robotmem.Unavailable, "db",
+		"another program writes the file, whose log this user cannot share; open it again when that has ended, as the file's owner, or ask the node that writes")
 }
 
 // fileURI is the name of a file for SQLite.
@@ -155,7 +164,9 @@ func fileURI(path string, o ConnOptions) string {
 		query.Set("immutable", "1")
 	}
 
-	return (&url.URL{Scheme: "file", OmitHost: true, Path: uriPath(path), RawQuery: query.Encode(), ForceQuery: true}).String()
+	return (&url.URL{
+		Scheme: "file", OmitHost: true, Path: uriPath(path), RawQuery: query.Encode(), ForceQuery: true,
+	}).String()
 }
 
 // URI is the name of a file for SQLite, as statements and the backup API take it.

@@ -149,7 +149,8 @@ func Start(dir, bin string, settings ...string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if out, err := p.Command("initdb", "-D", p.Data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N").CombinedOutput(); err != nil {
+	if out, err := p.Command("initdb", "-D", p.Data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C",
+		"-N").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w: %s", err, out)
 	}
 
@@ -158,7 +159,10 @@ func Start(dir, bin string, settings ...string) (*Server, error) {
 
 // Start starts the server and waits until it answers.
 func (p *Server) Start(settings ...string) error {
-	args := []string{"-D", p.Data, "-p", strconv.Itoa(p.Port), "-k", p.Dir, "-c", "listen_addresses=127.0.0.1", "-c", "max_connections=200"}
+	args := []string{
+		"-D", p.Data, "-p", strconv.Itoa(p.Port), "-k", p.Dir, "-c", "listen_addresses=127.0.0.1", "-c",
+		"max_connections=200",
+	}
 	for _, s := range settings {
 		args = append(args, "-c", s)
 	}
