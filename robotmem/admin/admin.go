@@ -291,7 +291,7 @@ type CategoryCount struct {
 	Count    int64  `json:"count"`
 }
 
-// RecoverReport lists what was recovered from a damaged file, and what is lost.
+// RecoverReport counts what a recovery copied from a damaged file, and names what is lost.
 type RecoverReport struct {
 	Whole         bool           `json:"whole" doc:"Nothing is lost, as far as can be known."`
 	File          string         `json:"file" doc:"The new file."`

@@ -288,6 +288,6 @@ func seenAgain(t *testing.T, s robotmem.Service) {
 		lists(second, robotmem.RecallRequest{ContextFilter: robotmem.Object{"outcome": "failure"}}), []int64{stuck})
 
 	do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: before, Reason: "it was another tray"})
-	equal(t, "the second episode without what is forgotten", lists(second, robotmem.RecallRequest{}),
+	equal(t, "the second episode after a memory was forgotten", lists(second, robotmem.RecallRequest{}),
 		[]int64{stuck, own})
 }

@@ -88,10 +88,9 @@ func (c clock) decimal(ns uint64) string {
 	return strconv.FormatUint(ns, 10)
 }
 
-// observed returns when a message was observed. If its log time cannot be a time of observation, the
-// time of its header counts, or else that of its publication. Both count only if they are those of a
-// wall clock. Otherwise the time is zero, and the sink puts the time at which it receives the
-// perception. The problem says what was done; it is "" for a good log time.
+// observed returns when a message was observed: its log time, unless that cannot be a time of observation.
+// Then it is the time of the header, or else the time of publication, each only if a wall clock gave it.
+// Without any of them it is zero, and the sink uses the time at which it receives the perception. The problem says what was done; it is "" for a good log time.
 func (c clock) observed(v *message.Value, m *Message) (at time.Time, problem string) {
 	problem = c.problem(m.LogTime)
 	if problem == "" {

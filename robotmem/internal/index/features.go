@@ -27,8 +27,8 @@ type kindVectors struct {
 // MaxKeptFeatures bounds the vectors in memory, in bytes.
 const MaxKeptFeatures = 64 << 20
 
-// Each visits the vectors of a kind that have length numbers. They are those of the snapshot, or of a
-// later one that another caller has brought the cache up to.
+// Each visits every vector of one kind and length. It visits the state of the snapshot, or a later one if
+// another caller has updated the cache since.
 func (k *featureCache) Each(c *store.Conn, kind string, length int, visit func(id int64, vector []float32)) error {
 	kept, err := k.Follow(c, kind, length)
 	if err != nil {

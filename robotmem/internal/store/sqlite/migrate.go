@@ -77,9 +77,8 @@ func RefuseForeign(c *Conn) (version int, err error) {
 func SchemaVersion() int { return len(migrations()) }
 
 // Migrate returns the function that migrates a file to the current version in one transaction, so
-// that until its commit a program of the older version can use the file. Another process may do
-// the same at the same time. records makes the builder of records for what is derived anew from the
-// memories.
+// that until its commit a program of the older version can use the file. Two processes may migrate a file at
+// once. records returns the builder of what a newer version derives from the stored memories.
 func Migrate(records func() *record.Builder) func(*Conn) error {
 	// The result is named, because the deferred commit sets it.
 	return func(c *Conn) (err error) {
