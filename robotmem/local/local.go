@@ -105,10 +105,7 @@ func Open(ctx context.Context, path string, o Options) (*Node, error) {
 		return nil, err
 	}
 
-	n := new(Node)
-	engine.Hold(n, e)
-
-	return n, nil
+	return engine.Hold(new(Node), e), nil
 }
 
 // Check fails with Invalid if an option is wrong.
@@ -125,8 +122,7 @@ func (o *Options) filled() (*engine.Options, error) {
 			string(o.Durability))
 	}
 
-	e := engine.OptionsOf(*o)
-	e.Disk = disk.Chosen(o)
+	e := engine.OptionsOf(o)
 
 	return &e, e.Complete()
 }

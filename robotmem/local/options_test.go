@@ -34,7 +34,7 @@ func TestEveryOptionReachesTheEngine(t *testing.T) {
 		Location:   time.UTC,
 		Logger:     slog.Default(),
 	}
-	got := reflect.ValueOf(engine.OptionsOf(o))
+	got := reflect.ValueOf(engine.OptionsOf(&o))
 	for field, value := range got.Fields() {
 		if field.Name != "Disk" && value.IsZero() {
 			t.Errorf("%s is lost", field.Name)

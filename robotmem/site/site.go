@@ -15,7 +15,6 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -101,8 +100,7 @@ func (s *Site) node(ctx context.Context, name string, closed func()) (*local.Nod
 			"the folder of large payloads cannot be made (%v)", err)
 	}
 
-	options := engine.OptionsOf(s.options.Options)
-	options.Disk = disk.Chosen(&s.options.Options)
+	options := engine.OptionsOf(&s.options.Options)
 	e, err := engine.Open(ctx, options, func(group *store.Store, o *engine.Options, _ func() *record.Builder) (store.Database, error) {
 		return s.server.Open(tenant, payloads, s.options.Patience, group, o.Logger, closed), nil
 	})
@@ -110,10 +108,7 @@ func (s *Site) node(ctx context.Context, name string, closed func()) (*local.Nod
 		return nil, err
 	}
 
-	n := new(local.Node)
-	engine.Hold(n, e)
-
-	return n, nil
+	return engine.Hold(new(local.Node), e), nil
 }
 
 // Open opens the memory of the tenant of the options on the server of a URL, as [Connect] does.

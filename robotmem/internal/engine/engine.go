@@ -29,8 +29,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
-// Options are what an engine needs, whatever its store. Package local documents them, and has the same
-// defaults.
+// Options configure an engine over any store. The fields of the same names in package local say what each does
+// and what its default is.
 type Options struct {
 	Taxonomy   []byte
 	MaxPayload int64
@@ -51,9 +51,11 @@ type Options struct {
 }
 
 // OptionsOf returns the options of a struct with fields of the same names, such as the options of package
-// local. A name that it lacks keeps its zero value.
-func OptionsOf(of any) (o Options) {
-	from, to := reflect.ValueOf(of), reflect.ValueOf(&o).Elem()
+// local, and with the disk that was chosen for it. A name that the struct lacks keeps its zero value.
+func OptionsOf(of disk.Chooser) (o Options) {
+	o.Disk = disk.Chosen(of)
+
+	from, to := reflect.ValueOf(of).Elem(), reflect.ValueOf(&o).Elem()
 	for field, value := range to.Fields() {
 		if v := from.FieldByName(field.Name); v.IsValid() {
 			value.Set(v.Convert(field.Type))

@@ -9,8 +9,11 @@ type Holder interface{ held() *Held }
 
 func (h *Held) held() *Held { return h }
 
-// Hold puts an engine into a node.
-func Hold(n Holder, e *Engine) { n.held().engine = e }
+// Hold puts an engine into a node, and returns the node.
+func Hold[Node Holder](n Node, e *Engine) Node {
+	n.held().engine = e
+	return n
+}
 
 // Of returns the engine of a node.
 func Of(n Holder) *Engine { return n.held().engine }
