@@ -47,7 +47,7 @@ func (d *Definitions) requestSchema(t reflect.Type) map[string]any {
 		if text := f.Tag.Get("default"); text != "" {
 			p["default"] = defaultJSON(f.Type, text)
 		}
-		if IsRequired(f) {
+		if isRequired(rules) {
 			required = append(required, name)
 		}
 		if takesUID(t, name) {
@@ -72,6 +72,10 @@ func (d *Definitions) requestSchema(t reflect.Type) map[string]any {
 // are one field of JSON.
 func IsRequired(f reflect.StructField) bool {
 	rules, _ := rulesOf(f.Tag.Get("validate"))
+	return isRequired(rules)
+}
+
+func isRequired(rules map[string]string) bool {
 	_, always := rules["required"]
 	_, orUID := rules["required_without"]
 

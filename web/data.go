@@ -2,13 +2,11 @@ package web
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
 	"mime"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -50,7 +48,7 @@ func (s *server) data(op *robotmem.Op) echo.HandlerFunc {
 		if !shownInline(mediaType) {
 			c.Response().Header().Set("Content-Disposition",
 				fmt.Sprintf(`attachment; filename="memory-%s"`,
-					cmp.Or(req.UID, strconv.FormatInt(payload.MemoryID, 10))))
+					robotmem.MemoryName(req.MemoryID, req.UID)))
 		}
 
 		s.content(c, loggedPayload{payload, s.log}, payload.Bytes)

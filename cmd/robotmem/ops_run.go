@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -71,7 +70,7 @@ func (c *opCommand) confirm(request json.RawMessage) error {
 	_, err := c.op.Decode(context.Background(), nil, request, &req)
 	if err == nil && req.Purge {
 		err = c.invalid("purge", "destroys memory %s for good, and nothing brings it back; pass --yes to do it",
-			cmp.Or(req.UID, strconv.FormatInt(req.MemoryID, 10)))
+			robotmem.MemoryName(req.MemoryID, req.UID))
 	}
 
 	return err

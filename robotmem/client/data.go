@@ -65,7 +65,7 @@ func (c *Client) OpenData(ctx context.Context, r *robotmem.MemoryRequest) (*robo
 	}
 
 	d.ReadSeekCloser = download{file}
-	if err := c.fetch(op, res.Body, d, file); err != nil {
+	if err := c.fetch(op, res.Body, d, robotmem.MemoryName(r.MemoryID, r.UID), file); err != nil {
 		// Close removes the file, which is incomplete.
 		_ = d.Close()
 		return nil, err
@@ -75,11 +75,11 @@ func (c *Client) OpenData(ctx context.Context, r *robotmem.MemoryRequest) (*robo
 }
 
 // fetch writes the bytes of a perception to a file and leaves the file at its beginning.
-func (c *Client) fetch(op *robotmem.Op, body io.Reader, d *robotmem.DataReader, file *os.File) error {
+func (c *Client) fetch(op *robotmem.Op, body io.Reader, d *robotmem.DataReader, memory string, file *os.File) error {
 	hash := sha256.New()
 	n, err := io.Copy(io.MultiWriter(file, hash), body)
 	if err == nil && hex.EncodeToString(hash.Sum(nil)) != d.SHA256 {
-		err := errors.New("the bytes of the perception are not those that were saved; run robotmem doctor on the node")
+		err := fmt.Errorf("the bytes of memory %s are not those that were saved; run robotmem doctor on the node", memory)
 		return &robotmem.Error{Op: op.Name, Kind: robotmem.Corrupt, Err: err}
 	}
 	if err == nil {

@@ -209,12 +209,13 @@ func elsewhere[Request, Response any](
 		defer cancel()
 
 		res, err := there(ctx, req)
-		if err == nil {
-			uid, _ := robotmem.ByUID(req)
-			withoutNumbers(res, uid)
+		if err != nil {
+			return nil, err
 		}
+		uid, _ := robotmem.ByUID(req) // readWhereItIs has checked it
+		withoutNumbers(res, uid)
 
-		return res, err
+		return res, nil
 	})
 }
 
@@ -223,15 +224,16 @@ func elsewhere[Request, Response any](
 func readWhereItIs[Request, Response any](
 	ctx context.Context, j *Joined, op string, req *Request, here, there func(context.Context, *Request) (*Response, error),
 ) (*Response, error) {
-	uid, _ := robotmem.ByUID(req)
-	if uid == "" {
+	uid, err := robotmem.ByUID(req)
+	if err != nil || uid == "" {
 		return here(ctx, req)
 	}
 
+	// here gets the number that was found, and need not look for it again.
 	known := *req
 	e := engine.Of(j.Node)
 	if err := e.Number(ctx, &known); !errors.Is(err, robotmem.NotFound) {
-		return here(ctx, req)
+		return here(ctx, &known)
 	}
 	if purged, err := e.Purged(ctx, uid); err != nil || purged {
 		return here(ctx, req)

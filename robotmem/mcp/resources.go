@@ -70,29 +70,26 @@ func (s *Server) addResource(template, mediaType, name, title, doc string, read 
 }
 
 // byID reads robotmem://memory/7 and robotmem://perception/7/data by their memory_id, a number or a uid.
-func byID(read func(ctx context.Context, memory string, query url.Values) (string, []byte, error)) reader {
+func byID(read func(context.Context, *robotmem.MemoryRequest, url.Values) (string, []byte, error)) reader {
 	return func(ctx context.Context, uri *url.URL) (string, []byte, error) {
 		name, _, _ := strings.Cut(strings.TrimPrefix(uri.Path, "/"), "/")
-		req, ok := named(name)
-		if !ok || robotmem.CheckUID(&req) != nil {
+
+		var req robotmem.MemoryRequest
+		if id, err := strconv.ParseInt(name, 10, 64); err == nil {
+			req.MemoryID = id
+		} else {
+			req.UID = name
+		}
+		if _, err := robotmem.ByUID(&req); err != nil || req.UID == "" && req.MemoryID <= 0 {
 			return "", nil, notFound(uri.String())
 		}
-		return read(ctx, name, uri.Query())
+
+		return read(ctx, &req, uri.Query())
 	}
 }
 
-// named returns the request for a memory with a number from 1 or a uid.
-func named(memory string) (r robotmem.MemoryRequest, ok bool) {
-	id, err := strconv.ParseInt(memory, 10, 64)
-	if err != nil {
-		return robotmem.MemoryRequest{UID: memory}, memory != ""
-	}
-	return robotmem.MemoryRequest{MemoryID: id}, id > 0
-}
-
-func (s *Server) readMemory(ctx context.Context, memory string, _ url.Values) (string, []byte, error) {
-	req, _ := named(memory)
-	return document(s.svc.Get(ctx, &req))
+func (s *Server) readMemory(ctx context.Context, req *robotmem.MemoryRequest, _ url.Values) (string, []byte, error) {
+	return document(s.svc.Get(ctx, req))
 }
 
 func (s *Server) readSession(ctx context.Context, uri *url.URL) (string, []byte, error) {
@@ -112,18 +109,19 @@ func document[T any](response *T, err error) (string, []byte, error) {
 	return mediaJSON, data, err
 }
 
-func (s *Server) readData(ctx context.Context, memory string, _ url.Values) (string, []byte, error) {
-	req, _ := named(memory)
-	d, err := s.svc.Data(ctx, &req)
+func (s *Server) readData(ctx context.Context, req *robotmem.MemoryRequest, _ url.Values) (string, []byte, error) {
+	d, err := s.svc.Data(ctx, req)
 	if err != nil {
 		return "", nil, err
 	}
 	return d.MediaType, d.DataBase64, nil
 }
 
-func (s *Server) readPreview(ctx context.Context, memory string, query url.Values) (string, []byte, error) {
+func (s *Server) readPreview(
+	ctx context.Context, req *robotmem.MemoryRequest, query url.Values,
+) (string, []byte, error) {
 	op := robotmem.OpByName("preview")
-	query.Set("memory_id", memory)
+	query.Set("memory_id", robotmem.MemoryName(req.MemoryID, req.UID))
 	request, err := op.Request(query)
 	if err != nil {
 		return "", nil, err
@@ -186,7 +184,7 @@ func (s *Server) listRecent(ctx context.Context, _ any, req *mcp.ListResourcesRe
 	for _, m := range memories.Memories {
 		observed := m.ObservedAt.UTC().Format(timeToMinute)
 		description := fmt.Sprintf("%s, %s, in %s, %s", m.Type, m.Category, m.Collection, observed)
-		res.Resources = append(res.Resources, mcp.NewResource(memoryURI(nameOf(m.MemoryID, m.UID)), fmt.Sprintf("memory %d", m.MemoryID),
+		res.Resources = append(res.Resources, mcp.NewResource(memoryURI(robotmem.MemoryName(m.MemoryID, m.UID)), fmt.Sprintf("memory %d", m.MemoryID),
 			mcp.WithResourceTitle(robotmem.Clip(oneLine(m.Summary), 80)),
 			mcp.WithResourceDescription(description), mcp.WithMIMEType(mediaJSON)))
 	}

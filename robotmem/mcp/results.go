@@ -46,11 +46,11 @@ func shorten(r *robotmem.RecallResponse) (data []byte, err error) {
 
 		// A character may take 4 bytes of UTF-8, and the other fields of the memory need a part of the share too.
 		const perCharacter = 6
-		m.Content = shortText(m.Content, min(share/perCharacter, maxContent), nameOf(m.MemoryID, m.UID))
+		m.Content = shortText(m.Content, min(share/perCharacter, maxContent), robotmem.MemoryName(m.MemoryID, m.UID))
 		m.Summary, m.ScopeFiles, m.ScopeEntity, m.Metadata, m.Found = "", nil, nil, nil, nil
 		m.Tags = m.Tags[:min(len(m.Tags), 4)]
 		if m.Context != nil {
-			m.Context = robotmem.Object{"shortened": "read it with " + getCall(nameOf(m.MemoryID, m.UID))}
+			m.Context = robotmem.Object{"shortened": "read it with " + getCall(robotmem.MemoryName(m.MemoryID, m.UID))}
 		}
 	}
 
@@ -93,8 +93,8 @@ func shortenMemory(m *robotmem.Memory) *robotmem.Memory {
 	if size(short) <= maxAnswer {
 		return &short
 	}
-	short.Context = shortObject(m.Context, nameOf(m.MemoryID, m.UID))
-	short.Metadata = shortObject(m.Metadata, nameOf(m.MemoryID, m.UID))
+	short.Context = shortObject(m.Context, robotmem.MemoryName(m.MemoryID, m.UID))
+	short.Metadata = shortObject(m.Metadata, robotmem.MemoryName(m.MemoryID, m.UID))
 	if size(short) > maxAnswer {
 		short.ScopeFiles, short.ScopeEntity = nil, nil // the text holds them
 	}
@@ -138,14 +138,6 @@ func getCall(memory string) string {
 	return fmt.Sprintf(`get {"memory_id":%s}`, memory)
 }
 
-// nameOf is what the tools take as a memory_id: the number, or the uid of a memory of the site.
-func nameOf(id int64, uid string) string {
-	if id == 0 {
-		return uid
-	}
-	return strconv.FormatInt(id, 10)
-}
-
 // size returns the length of v as JSON, 0 if it has no JSON form.
 func size(v any) int {
 	data, _ := encode(v)
@@ -167,7 +159,7 @@ const maxInlinePicture = 200 << 10
 // picture returns the result of preview: an image, or a link to one that is too large or
 // that models cannot see (SVG).
 func (s *Server) picture(p *admin.PreviewResponse) *mcp.CallToolResult {
-	name := nameOf(p.MemoryID, p.UID)
+	name := robotmem.MemoryName(p.MemoryID, p.UID)
 	text := fmt.Sprintf("Memory %s: %s", name, oneLine(p.Summary))
 	if p.MediaType != "image/svg+xml" && len(p.DataBase64) <= maxInlinePicture {
 		image := mcp.NewImageContent(base64.StdEncoding.EncodeToString(p.DataBase64), p.MediaType)
@@ -212,7 +204,7 @@ func (s *Server) links(out any) (links []mcp.Content) {
 	if m.SHA256 == "" {
 		return nil
 	}
-	name := nameOf(m.MemoryID, m.UID)
+	name := robotmem.MemoryName(m.MemoryID, m.UID)
 	if where := s.address("The bytes", name, "data"); where != "" && m.Bytes > maxInlinePicture {
 		links = append(links, mcp.NewTextContent(strings.TrimSpace(where)))
 	}

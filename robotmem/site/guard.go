@@ -168,10 +168,9 @@ func serve[In, Out any](
 		ctx := robotmem.WithCaller(ctx, c)
 
 		// The check needs the number. What it refuses must look like a memory that is not there.
-		uid, id := robotmem.ByUID(&q)
-		if uid != "" && *id != 0 {
-			return nil, robotmem.Errorf(robotmem.Invalid, "memory_id",
-				"a number and a uid are given; name the memory once")
+		uid, err := robotmem.ByUID(&q)
+		if err != nil {
+			return nil, err
 		}
 		if err := engine.Of(a.node).Number(ctx, &q); err != nil {
 			return nil, err

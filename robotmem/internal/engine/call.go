@@ -55,30 +55,23 @@ func write[Request, Response any](
 	})
 }
 
-// number fills in the number of the memory that a request names by its uid. It fails with NotFound if there is
-// no such memory, and with Invalid if the request names another one, too.
+// number replaces the uid by which a request names a memory by its number. It fails with NotFound if there is no
+// such memory, and as [robotmem.ByUID] does.
 func number(c *store.Conn, req any) error {
-	uid, id := robotmem.ByUID(req)
-	if uid == "" {
-		return nil
-	}
-	if err := robotmem.CheckUID(req); err != nil {
+	uid, err := robotmem.ByUID(req)
+	if err != nil || uid == "" {
 		return err
 	}
 
-	found, err := c.IDOf(uid)
-	switch {
-	case err != nil:
-		return err
-	case found == 0:
-		return NoMemory(uid)
-	case *id != 0 && *id != found:
-		return robotmem.Errorf(robotmem.Invalid, "memory_id", "memory %d has another uid than %s; name the memory once",
-			*id, uid)
+	id, err := c.IDOf(uid)
+	if err == nil && id == 0 {
+		err = NoMemory(uid)
 	}
-	*id = found
+	if err == nil {
+		robotmem.UseNumber(req, id)
+	}
 
-	return nil
+	return err
 }
 
 // NoMemory is the error for a uid of no memory.
@@ -93,10 +86,11 @@ func (n *Engine) Purged(ctx context.Context, uid string) (purged bool, err error
 	return purged, err
 }
 
-// Number fills in the number of the memory that a request names by its uid, as each operation does.
+// Number replaces the uid by which a request names a memory by its number, as each operation does.
 func (n *Engine) Number(ctx context.Context, req any) error {
-	if uid, _ := robotmem.ByUID(req); uid == "" {
-		return nil
+	// Most requests have no uid, and need no transaction.
+	if uid, err := robotmem.ByUID(req); err != nil || uid == "" {
+		return err
 	}
 	return n.Store.Read(ctx, func(c *store.Conn) error { return number(c, req) })
 }
