@@ -241,21 +241,30 @@ func readWhereItIs[Request, Response any](
 
 	res, err := there(ctx, req)
 	if err != nil {
-		return nil, robotmem.Wrap(op, refusedBySite(uid, err))
+		return nil, robotmem.Wrap(op, refusedBySite(op, uid, err))
 	}
 
 	return res, nil
 }
 
-// refusedBySite is the error of the site without its text, which names a memory by its number there.
-func refusedBySite(uid string, err error) error {
-	switch kind := robotmem.KindOf(err); kind {
-	case robotmem.NotFound, robotmem.Invalid: // a site of an older version takes no uid
+// refusedBySite is the error of the site without its text, if that names a memory by its number there.
+func refusedBySite(op, uid string, err error) error {
+	var e *robotmem.Error
+	if errors.As(err, &e) && e.Kind == robotmem.Invalid && e.Field != "memory_id" {
+		return err // of another field of the request
+	}
+
+	// A perception is found by get even if nothing can be drawn or read of it.
+	missing := op == "get" || op == "history"
+	switch kind := robotmem.KindOf(err); {
+	case kind == robotmem.NotFound && !missing:
+		return robotmem.Errorf(kind, "memory_id", "%s is not in this memory, and the site has no %s of it", uid, op)
+	case kind == robotmem.NotFound, kind == robotmem.Invalid: // a site of an older version takes no uid
 		return engine.NoMemory(uid)
-	case robotmem.TooLarge:
+	case kind == robotmem.TooLarge:
 		return robotmem.Errorf(kind, "memory_id",
 			"the payload of %s, which the site keeps, is too large for one answer; read it as a stream: robotmem data %[1]s --output FILE", uid)
-	case robotmem.Unavailable:
+	case kind == robotmem.Unavailable:
 		return robotmem.Errorf(kind, "memory_id", "%s is not in this memory, and the site does not answer", uid)
 	default:
 		return robotmem.Errorf(kind, "memory_id", "%s is not in this memory, and the site does not give it (%s)", uid,

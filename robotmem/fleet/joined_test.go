@@ -237,6 +237,19 @@ func TestNoIDOfTheSiteIsShown(t *testing.T) {
 	if err != nil || samples.MemoryID != 0 {
 		t.Errorf("%+v %v", samples, err)
 	}
+	// What the site says of another field is told; that it has no data does not deny the memory.
+	_, err = j.Samples(t.Context(), &robotmem.SamplesRequest{UID: p.UID, From: new(2.0), To: new(1.0)})
+	if e := (*robotmem.Error)(nil); !errors.As(err, &e) || e.Kind != robotmem.Invalid || e.Field != "to" {
+		t.Errorf("got %v", err)
+	}
+	bare, err := far.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the lathe has a new belt"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = j.Data(t.Context(), &robotmem.MemoryRequest{UID: bare.UID})
+	if !errors.Is(err, robotmem.NotFound) || !strings.Contains(err.Error(), "the site has no data of it") {
+		t.Errorf("got %v", err)
+	}
 	if _, err := j.Get(t.Context(), &robotmem.MemoryRequest{UID: "01890a5d-ac96-774b-bcce-b302099a8057"}); !errors.Is(err, robotmem.NotFound) {
 		t.Errorf("got %v", err)
 	}
