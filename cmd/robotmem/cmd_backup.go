@@ -191,8 +191,8 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 		v := verdict{Path: b.Path, Healthy: true}
 		_, err := backup.Verify(ctx, b.Path)
 		told := (*robotmem.Error)(nil)
-		// Only damage is a verdict. An interrupt, or an error of the system, ends the command.
-		if err != nil && (ctx.Err() != nil || !errors.As(err, &told) || one && told.Kind != robotmem.Corrupt) {
+		// Only damage is a verdict. An interrupt, an error of the system or a wrong key ends the command.
+		if err != nil && (ctx.Err() != nil || !errors.As(err, &told) || told.Field == "key" || one && told.Kind != robotmem.Corrupt) {
 			return err
 		}
 		// The other backups are read nevertheless.

@@ -29,6 +29,8 @@ type globals struct {
 	ReadOnly   bool     `name:"read-only" help:"Change nothing: what would write is refused (ROBOTMEM_READ_ONLY). With token create: a token that may ask and not change." mapstructure:"read_only,omitempty"`
 	Create     bool     `name:"create" help:"Begin a memory in a file of 0 bytes, which is refused otherwise: something may have emptied it." mapstructure:"-"`
 	Memory     *string  `name:"memory" placeholder:"SIZE" help:"Limit of memory, such as 64MiB: smaller caches, slower recall (ROBOTMEM_MEMORY). Default a quarter of the machine's memory." mapstructure:"memory,omitempty"`
+	KeyFile    *string  `name:"key-file" placeholder:"FILE" help:"The key of an encrypted memory; - reads it from stdin (ROBOTMEM_KEY_FILE; the key itself in ROBOTMEM_KEY, or as the systemd credential robotmem.key). A file that does not exist yet is encrypted with it." mapstructure:"key_file,omitempty"`
+	KeyCommand *string  `name:"key-command" placeholder:"COMMAND" help:"Command of the shell that prints the key of an encrypted memory (ROBOTMEM_KEY_COMMAND)." mapstructure:"key_command,omitempty"`
 	LogLevel   *string  `name:"log-level" placeholder:"LEVEL" help:"debug, info, warn or error, on stderr (ROBOTMEM_LOG_LEVEL)." mapstructure:"log_level,omitempty"`
 	URL        *string  `name:"url" placeholder:"URL" help:"Ask the node at this address, such as http://127.0.0.1:7878, instead of a file (ROBOTMEM_URL)." mapstructure:"url,omitempty"`
 }
@@ -74,6 +76,11 @@ type cli struct {
 
 	kong.Plugins // one command for each operation
 
+	Init    initCmd    `cmd:"" group:"data" help:"Begin a memory, with --encrypt an encrypted one."`
+	Encrypt encryptCmd `cmd:"" group:"data" help:"Encrypt a memory that exists, with its payloads."`
+	Decrypt decryptCmd `cmd:"" group:"data" help:"Bring an encrypted memory back to clear."`
+	Rekey   rekeyCmd   `cmd:"" group:"data" help:"Give an encrypted memory to another key."`
+	Key     keyCmd     `cmd:"" group:"data" help:"Make a key for an encrypted memory, or print its public key."`
 	Import  importCmd  `cmd:"" group:"data" help:"Read facts from lines of JSON, or perceptions from a recording or a dataset."`
 	Export  exportCmd  `cmd:"" group:"data" help:"Write every active fact as a learn request a line, or all as an MCAP file."`
 	Backup  backupCmd  `cmd:"" group:"data" help:"Make a verified copy of the memory while it works, keep the newest, and restore one."`
@@ -142,6 +149,9 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	}
 
 	a.Log = slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: a.Config.level}))
+	if ctx, err = a.withKey(ctx, k.Selected().Path()); err != nil {
+		return err
+	}
 	ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: local.OSUser(), Tool: robotmem.ToolCLI})
 	if c := ops[k.Selected().Path()]; c != nil {
 		return c.run(ctx, a)

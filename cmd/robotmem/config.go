@@ -42,6 +42,9 @@ type config struct {
 	EmbedCPU   float64  `mapstructure:"embed_cpu"` // cores
 	Taxonomy   string   `mapstructure:"taxonomy"`
 	Durability string   `mapstructure:"durability"`
+	KeyFile    string   `mapstructure:"key_file"`
+	KeyCommand string   `mapstructure:"key_command"`
+	Key        string   `mapstructure:"key"` // the text
 	ReadOnly   bool     `mapstructure:"read_only"`
 	AllowPath  []string `mapstructure:"allow_path"`
 	LogLevel   string   `mapstructure:"log_level"`
@@ -91,7 +94,7 @@ type config struct {
 }
 
 // pathSettings are resolved against the folder of the file that holds them.
-var pathSettings = []string{"db", "payloads", "taxonomy", "allow_path", "tls_cert", "tls_key", "backup_to"}
+var pathSettings = []string{"db", "payloads", "taxonomy", "key_file", "allow_path", "tls_cert", "tls_key", "backup_to"}
 
 // listSettings are lists of texts, with the way to divide the value of a variable.
 var listSettings = map[string]func(string) []string{

@@ -1,6 +1,7 @@
 package payload
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -18,10 +19,25 @@ import (
 
 // Folder is a folder of payloads. The file of a payload is named by the hexadecimal SHA-256, in a
 // subfolder of the first two digits, with mode 0600 in 0700. It holds the bytes unchanged or, with
-// the suffix .z, in compressed blocks. Several goroutines and processes may use one folder.
+// the suffix .z, in compressed blocks. With a cipher the name and the bytes are encrypted, and the file
+// has the further suffix .age. Several goroutines and processes may use one folder.
 type Folder struct {
 	Dir  string // created when first needed
 	Disk Disk   // makes all changes; OS if nil
+	// Cipher encrypts what is written; nil for none. Files that are not encrypted are still read.
+	Cipher Cipher
+}
+
+// Cipher encrypts the names and the bytes of the files in a [Folder].
+type Cipher interface {
+	// Name encrypts a sum; equal sums get equal names. Sum is its inverse.
+	Name(sum [32]byte) [32]byte
+	Sum(name [32]byte) [32]byte
+	// Seal encrypts what is written, and is complete after Close, which leaves w open.
+	Seal(w io.Writer) (io.WriteCloser, error)
+	// Open decrypts a file of this length and returns the length of what was written. Its ReadAt may be called
+	// by several goroutines, and fails for bytes that were changed.
+	Open(r io.ReaderAt, length int64) (io.ReaderAt, int64, error)
 }
 
 func (f Folder) disk() Disk {
@@ -37,16 +53,26 @@ const (
 	// tempPrefix never begins the name of a payload.
 	tempPrefix = "tmp-"
 	suffix     = ".z"
+	sealed     = ".age" // after suffix
 )
 
-// locations returns both paths of a payload, first that of the codec.
-func (f Folder) locations(sum [32]byte, c Codec) [2]string {
-	name := hex.EncodeToString(sum[:])
-	plain := filepath.Join(f.Dir, name[:2], name)
-	if c == Raw {
-		return [2]string{plain, plain + suffix}
+// locations returns all paths that a payload may have, first the one under which it would be written.
+func (f Folder) locations(sum [32]byte, c Codec) []string {
+	plain := f.named(sum, c, "")
+	if f.Cipher == nil {
+		return plain
 	}
-	return [2]string{plain + suffix, plain}
+	return append(f.named(f.Cipher.Name(sum), c, sealed), plain...)
+}
+
+// named returns both paths of a file name, first that of the codec.
+func (f Folder) named(name [32]byte, c Codec, end string) []string {
+	text := hex.EncodeToString(name[:])
+	path := filepath.Join(f.Dir, text[:2], text)
+	if c == Raw {
+		return []string{path + end, path + suffix + end}
+	}
+	return []string{path + suffix + end, path + end}
 }
 
 // onDisk marks an error of the file system.
@@ -65,7 +91,7 @@ func missing(sum [32]byte) error { return fmt.Errorf("%w: %x", ErrMissing, sum) 
 func (f Folder) Describe(ctx context.Context, sum [32]byte) (*Written, error) {
 	none := missing(sum)
 	for _, path := range f.locations(sum, Raw) {
-		r, err := openFile(path, sum, nil)
+		r, err := f.openFile(path, sum, nil)
 		if err == nil {
 			err = r.verify(ctx, nil)
 			_ = r.Close()
@@ -89,18 +115,19 @@ func (f Folder) Describe(ctx context.Context, sum [32]byte) (*Written, error) {
 	return nil, none
 }
 
-// place renames a finished file. There is no undamaged file of the payload, so that a file
-// of the other codec is damaged and removed.
+// place renames a finished file. The payload has no other file, or one that is to be replaced.
 func (f Folder) place(temp string, sum [32]byte, c Codec) error {
-	both := f.locations(sum, c)
-	err := f.disk().MkdirAll(filepath.Dir(both[0]), folderMode)
+	all := f.locations(sum, c)
+	err := f.disk().MkdirAll(filepath.Dir(all[0]), folderMode)
 	if err == nil {
-		// Before the other file is removed: after a crash between the two there is always a file.
-		err = f.disk().Rename(temp, both[0])
+		// Before the other files are removed: after a crash between the two there is always a file.
+		err = f.disk().Rename(temp, all[0])
 	}
 	if err == nil {
-		// Usually it does not exist.
-		_ = f.disk().Remove(both[1])
+		for _, other := range all[1:] {
+			// Usually it does not exist.
+			_ = f.disk().Remove(other)
+		}
 	}
 
 	return onDisk(err)
@@ -119,21 +146,24 @@ func (f Folder) syncNames(folder string) error {
 // Remove removes a payload. A missing payload is not an error, so that an interrupted removal
 // can be repeated.
 func (f Folder) Remove(sum [32]byte) error {
-	removed := ""
+	var changed []string // folders
 
 	for _, path := range f.locations(sum, Raw) {
 		err := f.disk().Remove(path)
 		if err == nil {
-			removed = path
+			changed = append(changed, filepath.Dir(path))
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return onDisk(err)
 		}
 	}
-	if removed == "" {
-		return nil
+
+	for _, folder := range slices.Compact(changed) {
+		if err := f.disk().SyncFolder(folder); err != nil {
+			return onDisk(err)
+		}
 	}
 
-	return onDisk(f.disk().SyncFolder(filepath.Dir(removed)))
+	return nil
 }
 
 // List returns the sums of all payloads in ascending order. In stray it returns everything else in
@@ -156,16 +186,19 @@ func (f Folder) List() (sums [][32]byte, stray []string, err error) {
 		}
 
 		for _, entry := range entries {
-			sum, ok := payloadSum(folder.Name(), entry)
+			sum, ok := f.sumOf(folder.Name(), entry)
 			if !ok {
 				stray = append(stray, folder.Name()+"/"+entry.Name())
-			} else if len(sums) == 0 || sums[len(sums)-1] != sum { // it may be there under both names
+			} else {
 				sums = append(sums, sum)
 			}
 		}
 	}
 
-	return sums, stray, nil
+	slices.SortFunc(sums, func(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) })
+
+	// A payload may be there under several names.
+	return slices.Compact(sums), stray, nil
 }
 
 func readDir(path string) ([]fs.DirEntry, error) {
@@ -176,12 +209,21 @@ func readDir(path string) ([]fs.DirEntry, error) {
 	return entries, onDisk(err)
 }
 
-// payloadSum parses a file name. A name in upper case is a foreign file.
-func payloadSum(folder string, entry fs.DirEntry) (sum [32]byte, ok bool) {
-	name := strings.TrimSuffix(entry.Name(), suffix)
+// sumOf parses a file name. A name in upper case is a foreign file, and so is an encrypted one without the cipher.
+func (f Folder) sumOf(folder string, entry fs.DirEntry) (sum [32]byte, ok bool) {
+	name, encrypted := strings.CutSuffix(entry.Name(), sealed)
+	if encrypted && f.Cipher == nil {
+		return sum, false
+	}
+
+	name = strings.TrimSuffix(name, suffix)
 	n, err := hex.Decode(sum[:], []byte(name)[:min(len(name), 2*len(sum))])
 	ok = err == nil && n == len(sum) && hex.EncodeToString(sum[:]) == name &&
 		name[:2] == folder && entry.Type().IsRegular()
+	if ok && encrypted {
+		sum = f.Cipher.Sum(sum)
+	}
+
 	return sum, ok
 }
 
@@ -238,13 +280,18 @@ func (f Folder) Modified(sum [32]byte) (time.Time, error) {
 }
 
 // Share adds the payload to another folder: as a hard link, or as a synced copy if the file system
-// has no such links or is another one. It reports whether it made a link. A file of the same name
+// has no such links or is another one. A file in clear is encrypted for a folder with a cipher. It reports whether it
+// made a link. A file of the same name
 // stays. Share does not compare bytes, which [Folder.Verify] does. The name survives a loss of
 // power only after [Folder.Settle]. The error wraps [ErrMissing] or [ErrDisk], or is the context's.
 func (f Folder) Share(ctx context.Context, sum [32]byte, c Codec, to Folder) (linked bool, err error) {
 	for _, path := range f.locations(sum, c) {
 		target := filepath.Join(to.Dir, filepath.Base(filepath.Dir(path)), filepath.Base(path))
-		linked, err = to.share(ctx, path, target)
+		if to.Cipher != nil && !strings.HasSuffix(path, sealed) {
+			_, err = f.convertFile(ctx, path, sum, to)
+		} else {
+			linked, err = to.share(ctx, path, target)
+		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
@@ -274,6 +321,102 @@ func (f Folder) share(ctx context.Context, path, target string) (linked bool, er
 	}
 	// It is another file system, has no links, or has too many of them.
 	return false, f.copyFile(ctx, path, target)
+}
+
+// Convert encrypts all payloads in the folder with the cipher of to, or decrypts them if that has none. to is the same
+// folder. It calls count after each file, and continues what was interrupted. The error wraps [ErrDamaged] or [ErrDisk], or
+// is the context's. A damaged payload stays as it is.
+func (f Folder) Convert(ctx context.Context, to Folder, count func()) error {
+	sums, _, err := f.List()
+	if err != nil {
+		return err
+	}
+
+	var damaged error
+	for _, sum := range sums {
+		for _, path := range f.locations(sum, Raw) {
+			if strings.HasSuffix(path, sealed) == (to.Cipher != nil) {
+				continue
+			}
+			found, err := f.convertFile(ctx, path, sum, to)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if errors.Is(err, ErrDamaged) {
+				damaged = errors.Join(damaged, err)
+				continue
+			}
+			if err == nil {
+				err = onDisk(f.disk().Remove(path))
+			}
+			if err != nil {
+				return err
+			}
+			if err := to.syncNames(filepath.Dir(found)); err != nil {
+				return err
+			}
+		}
+		count()
+	}
+
+	return errors.Join(damaged, f.Settle())
+}
+
+// convertFile writes the file of a payload into another folder, with the cipher of that, and returns its path. The payload
+// is verified there. It fails with fs.ErrNotExist if there is no file.
+func (f Folder) convertFile(ctx context.Context, path string, sum [32]byte, to Folder) (target string, err error) {
+	r, err := f.openFile(path, sum, nil)
+	if errors.Is(err, ErrMissing) {
+		return "", fs.ErrNotExist
+	}
+	if err != nil {
+		return "", err
+	}
+
+	defer r.Close()
+	codec := Raw
+	if r.coded != nil {
+		codec = r.coded.layout.codec
+	}
+	target = to.locations(sum, codec)[0]
+
+	temp := filepath.Join(to.Dir, tempPrefix+rand.Text())
+	err = to.disk().MkdirAll(filepath.Dir(target), folderMode)
+	if err == nil {
+		err = to.writeSealed(ctx, temp, io.NewSectionReader(r.bytes, 0, r.length))
+	}
+	if err == nil {
+		err = to.disk().Rename(temp, target)
+	}
+	if err != nil {
+		_ = to.disk().Remove(temp) // err says more
+		return "", onDisk(err)
+	}
+
+	written, err := to.openFile(target, sum, &r.size)
+	if err != nil {
+		return "", err
+	}
+
+	return target, errors.Join(written.verify(ctx, nil), written.Close())
+}
+
+// writeSealed writes a file with the cipher of the folder, and syncs it.
+func (f Folder) writeSealed(ctx context.Context, path string, r io.Reader) error {
+	out, err := f.disk().Create(path, fileMode)
+	if err != nil {
+		return err
+	}
+
+	whole, err := f.sealing(out)
+	if err == nil {
+		_, err = io.CopyBuffer(struct{ io.Writer }{whole}, ReaderWith(ctx, r), make([]byte, sampleSize))
+	}
+	if err == nil {
+		err = errors.Join(whole.Close(), out.Sync())
+	}
+
+	return errors.Join(err, out.Close())
 }
 
 // copyFile writes the copy under a temporary name, syncs it and renames it.

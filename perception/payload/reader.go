@@ -20,8 +20,9 @@ type Reader struct {
 	*io.SectionReader // of the payload; Reader has its own Read
 
 	file   *os.File
-	length int64 // of the file
-	size   int64 // of the payload
+	bytes  io.ReaderAt // of the file, decrypted
+	length int64       // of bytes
+	size   int64       // of the payload
 	sum    [32]byte
 
 	// hash covers the bytes from the beginning of the payload to the offset hashed.
@@ -41,7 +42,7 @@ func (f Folder) Open(sum [32]byte, c Codec, size int64) (*Reader, error) {
 	}
 
 	for _, path := range f.locations(sum, c) {
-		r, err := openFile(path, sum, &size)
+		r, err := f.openFile(path, sum, &size)
 		if !errors.Is(err, ErrMissing) {
 			return r, err
 		}
@@ -51,7 +52,7 @@ func (f Folder) Open(sum [32]byte, c Codec, size int64) (*Reader, error) {
 }
 
 // openFile opens a payload of this size, or of any if size is nil.
-func openFile(path string, sum [32]byte, size *int64) (*Reader, error) {
+func (f Folder) openFile(path string, sum [32]byte, size *int64) (*Reader, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, missing(sum)
@@ -60,7 +61,15 @@ func openFile(path string, sum [32]byte, size *int64) (*Reader, error) {
 		return nil, onDisk(err)
 	}
 	r := &Reader{file: file, sum: sum, hash: sha256.New()}
-	if err := r.check(strings.HasSuffix(path, suffix), size); err != nil {
+	path, encrypted := strings.CutSuffix(path, sealed)
+	err = r.measure()
+	if err == nil && encrypted {
+		err = r.decrypt(f.Cipher)
+	}
+	if err == nil {
+		err = r.check(strings.HasSuffix(path, suffix), size)
+	}
+	if err != nil {
 		_ = file.Close()
 		return nil, err
 	}
@@ -69,8 +78,8 @@ func openFile(path string, sum [32]byte, size *int64) (*Reader, error) {
 	return r, nil
 }
 
-// check reads and compares the size and the header, without reading the payload.
-func (r *Reader) check(coded bool, size *int64) error {
+// measure takes the length of the file.
+func (r *Reader) measure() error {
 	info, err := r.file.Stat()
 	if err != nil {
 		return onDisk(err)
@@ -79,9 +88,25 @@ func (r *Reader) check(coded bool, size *int64) error {
 		return r.damaged(errors.New("it is not a regular file"))
 	}
 
-	r.length, r.size = info.Size(), info.Size()
+	r.bytes, r.length = r.file, info.Size()
+
+	return nil
+}
+
+// decrypt opens an encrypted file.
+func (r *Reader) decrypt(c Cipher) error {
+	var err error
+	if r.bytes, r.length, err = c.Open(r.file, r.length); err != nil {
+		return r.damaged(err)
+	}
+	return nil
+}
+
+// check reads and compares the size and the header, without reading the payload.
+func (r *Reader) check(coded bool, size *int64) (err error) {
+	r.size = r.length
 	if coded {
-		if r.coded, err = openContainer(r.file, r.length); err != nil {
+		if r.coded, err = openContainer(r.bytes, r.length); err != nil {
 			return r.damaged(err)
 		}
 		if r.size = r.coded.size; r.coded.sum != r.sum {
@@ -140,7 +165,7 @@ type damageReader struct{ *Reader }
 
 func (r damageReader) ReadAt(p []byte, at int64) (n int, err error) {
 	if r.coded == nil {
-		if n, err = r.file.ReadAt(p, at); n < len(p) {
+		if n, err = r.bytes.ReadAt(p, at); n < len(p) {
 			return n, r.damaged(cut(err))
 		}
 		return n, nil

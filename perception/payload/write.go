@@ -109,17 +109,11 @@ func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Writ
 			_ = f.disk().Remove(name)
 		}
 	}()
-	// The plain reader hides WriteTo, with which CopyBuffer would not use the larger buffer.
-	if w.Codec == Raw {
-		w.Stored, err = io.CopyBuffer(diskWriter{temp}, struct{ io.Reader }{r}, make([]byte, sampleSize))
-	} else {
-		l, _ := w.Codec.parse() // Choose has made it
-		w.Stored, err = writeContainer(diskWriter{temp}, r, l, l.blockOf(blockSize), src.sum)
-	}
-
-	if err != nil {
+	out := &diskWriter{file: temp}
+	if err := f.writeBytes(out, r, src, w.Codec); err != nil {
 		return err
 	}
+	w.Stored = out.written
 
 	sum := src.sum()
 	subfolder := filepath.Dir(f.locations(sum, Raw)[0])
@@ -150,11 +144,49 @@ func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Writ
 	return f.syncNames(subfolder)
 }
 
-// diskWriter marks the errors of the file, to tell them from those of the source.
-type diskWriter struct{ file File }
+// writeBytes writes the file of a payload, encrypted if the folder has a cipher.
+func (f Folder) writeBytes(out io.Writer, r io.Reader, src *source, c Codec) error {
+	whole, err := f.sealing(out)
+	if err != nil {
+		return err
+	}
 
-func (d diskWriter) Write(p []byte) (int, error) {
+	if c == Raw {
+		// The plain reader hides WriteTo, with which CopyBuffer would not use the larger buffer.
+		_, err = io.CopyBuffer(whole, struct{ io.Reader }{r}, make([]byte, sampleSize))
+	} else {
+		l, _ := c.parse() // Choose has made it
+		_, err = writeContainer(whole, r, l, l.blockOf(blockSize), src.sum)
+	}
+	if err != nil {
+		return err
+	}
+
+	return whole.Close()
+}
+
+// sealing encrypts what is written to it, if the folder has a cipher.
+func (f Folder) sealing(w io.Writer) (io.WriteCloser, error) {
+	if f.Cipher == nil {
+		return unsealed{w}, nil
+	}
+	return f.Cipher.Seal(w)
+}
+
+// unsealed writes without a cipher.
+type unsealed struct{ io.Writer }
+
+func (unsealed) Close() error { return nil }
+
+// diskWriter marks the errors of the file, to tell them from those of the source.
+type diskWriter struct {
+	file    File
+	written int64
+}
+
+func (d *diskWriter) Write(p []byte) (int, error) {
 	n, err := d.file.Write(p)
+	d.written += int64(n)
 	return n, onDisk(err)
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
+	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -27,6 +28,7 @@ import (
 //
 //	memory-20261121T204100.000Z/
 //	  memory.db            the file, as one transaction saw it, without a log
+//	  memory.db.keys       the file of keys of an encrypted memory
 //	  memory.db.payloads/  the payloads that it names, hard links where possible
 //	  backup.json          what it holds, with the file's checksum
 //
@@ -221,7 +223,7 @@ func (b *job) make(ctx context.Context) (err error) {
 	// its error says how much space is needed.
 	_ = os.WriteFile(filepath.Join(b.temp(), backupOwner), []byte(b.report.FileID+"\n"), 0o600)
 
-	source, err := openCopy(ctx, b.e.Store.Path())
+	source, err := openCopy(ctx, b.e.Store.Path(), b.e.Store.Keys)
 	if err != nil {
 		return err
 	}
@@ -243,6 +245,13 @@ func (b *job) make(ctx context.Context) (err error) {
 	if !whole {
 		return robotmem.Errorf(robotmem.Unavailable, "", "payloads are evicted faster than they can be copied; "+
 			"try again, or increase the budgets of retention")
+	}
+
+	// The file and not the keys of this node: another process may have given them to another identity.
+	if b.e.Store.Keys != nil {
+		if err := disk.CopyWhole(ctx, b.e.Store.Files().Keys(), files.At(b.file()).Keys()); err != nil {
+			return backupDisk(err)
+		}
 	}
 
 	if b.report.Bytes, b.report.SHA256, err = disk.SumFile(ctx, b.file()); err != nil {
@@ -270,13 +279,13 @@ func (b *job) copyFile(ctx context.Context, source *sqlite.Tables) (err error) {
 		return err
 	}
 
-	return backupDisk(copyDatabase(source, ctx, b.file(), progress.Of(ctx)))
+	return backupDisk(copyDatabase(source, ctx, b.file(), b.e.Store.Keys, progress.Of(ctx)))
 }
 
 // complete adds the payloads of the copied file to the backup and verifies both. It reports false
 // if the file must be copied again.
 func (b *job) complete(ctx context.Context, source *sqlite.Tables) (whole bool, err error) {
-	c, err := openCopy(ctx, b.file())
+	c, err := openCopy(ctx, b.file(), b.e.Store.Keys)
 	if err != nil {
 		return false, err
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
+	"github.com/robotmem/robotmem-go/robotmem/internal/keys"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -28,7 +29,7 @@ const (
 // restarts after another process's commit only if each step has its own snapshot. VACUUM
 // INTO takes twice as long and makes a slightly smaller file. It fails before it writes
 // anything if the disk has no space for the copy.
-func copyDatabase(c *sqlite.Tables, ctx context.Context, to string, m *progress.Meter) error {
+func copyDatabase(c *sqlite.Tables, ctx context.Context, to string, k *keys.Keys, m *progress.Meter) error {
 	// This is the size of the copy, which has no log.
 	size, err := c.Number(store.FileSize)
 	if err == nil {
@@ -46,13 +47,13 @@ func copyDatabase(c *sqlite.Tables, ctx context.Context, to string, m *progress.
 	if err := f.Close(); err != nil {
 		return err
 	}
-	if err := copyPages(c, ctx, to, m); err != nil {
+	if err := copyPages(c, ctx, sqlite.URI(to, k), m); err != nil {
 		return err
 	}
 
 	// The header of the source sets WAL mode. Without WAL mode the copy can be opened on
 	// a read-only medium and leaves no log files.
-	d, err := sqlite.OpenPlain(to)
+	d, err := sqlite.OpenPlain(to, k)
 	if err != nil {
 		return err
 	}
@@ -63,8 +64,8 @@ func copyDatabase(c *sqlite.Tables, ctx context.Context, to string, m *progress.
 	return disk.SyncPath(to)
 }
 
-func copyPages(c *sqlite.Tables, ctx context.Context, to string, m *progress.Meter) (err error) {
-	b, err := c.File.BackupInit("main", sqlite.URI(to))
+func copyPages(c *sqlite.Tables, ctx context.Context, uri string, m *progress.Meter) (err error) {
+	b, err := c.File.BackupInit("main", uri)
 	if err != nil {
 		return err
 	}
@@ -91,9 +92,10 @@ func copyPages(c *sqlite.Tables, ctx context.Context, to string, m *progress.Met
 	return nil
 }
 
-// openCopy opens a file for reading without creating files beside it.
-func openCopy(ctx context.Context, path string) (*sqlite.Tables, error) {
+// openCopy opens a file for reading without creating files beside it. k are its keys, nil if it is in clear.
+func openCopy(ctx context.Context, path string, k *keys.Keys) (*sqlite.Tables, error) {
 	return sqlite.OpenTables(ctx, path, sqlite.ConnOptions{
+		Keys:        k,
 		ReadOnly:    true,
 		BusyTimeout: local.DefaultBusyTimeout,
 		CacheKiB:    backupCacheKiB,
@@ -130,8 +132,8 @@ func unnamedPayloads(c *sqlite.Tables, schema int64) (int64, error) {
 // checkpointLog checkpoints the log into the file and removes the log. It fails as busy while
 // another program has the file open. A file that is damaged or not a robotmem file keeps
 // its log, because a recovery may need it.
-func checkpointLog(ctx context.Context, path string) (held Figures, err error) {
-	o := sqlite.ConnOptions{BusyTimeout: checkpointTimeout, CacheKiB: backupCacheKiB, ReadOnly: true}
+func checkpointLog(ctx context.Context, path string, k *keys.Keys) (held Figures, err error) {
+	o := sqlite.ConnOptions{Keys: k, BusyTimeout: checkpointTimeout, CacheKiB: backupCacheKiB, ReadOnly: true}
 	c, err := sqlite.OpenTables(ctx, path, o)
 	if err != nil {
 		return held, err

@@ -18,6 +18,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
+	"github.com/robotmem/robotmem-go/robotmem/internal/keys"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
@@ -139,7 +140,12 @@ func advise(err error, where, next string) error {
 
 // verifyCopy checks a file that no program writes, and its payloads.
 func verifyCopy(ctx context.Context, place files.Memory, held Figures) (err error) {
-	c, err := openCopy(ctx, place.DB())
+	k, err := keys.Find(ctx, place)
+	if err != nil {
+		return err
+	}
+
+	c, err := openCopy(ctx, place.DB(), k)
 	if err != nil {
 		return err
 	}
@@ -150,7 +156,7 @@ func verifyCopy(ctx context.Context, place files.Memory, held Figures) (err erro
 	}
 	m := progress.Of(ctx)
 	m.Stage("reading payloads", "bytes", held.PayloadBytes)
-	folder := payload.Folder{Dir: place.Payloads()}
+	folder := folderOf(place, k)
 
 	return eachPayload(c, false, func(p payloadRow) error {
 		return examinePayload(ctx, c, folder, p, func(n int) { m.Add(int64(n)) })

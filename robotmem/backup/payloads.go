@@ -9,7 +9,9 @@ import (
 
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
+	"github.com/robotmem/robotmem-go/robotmem/internal/keys"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
@@ -81,7 +83,7 @@ func (b *job) addPayload(ctx context.Context, p payloadRow) error {
 	err := payload.ErrMissing
 	for i := len(b.past) - 1; i >= 0 && err != nil && ctx.Err() == nil; i-- {
 		if past := &b.past[i]; past.Problem == "" {
-			linked, err = fetch(ctx, p, past.payloads(), b.payloads())
+			linked, err = fetch(ctx, p, past.payloads(b.e.Store.Keys), b.payloads())
 		}
 	}
 
@@ -120,7 +122,12 @@ func isLost(err error) bool {
 	return errors.Is(err, payload.ErrMissing) || errors.Is(err, payload.ErrDamaged)
 }
 
-func (b *job) payloads() payload.Folder { return payload.Folder{Dir: files.At(b.file()).Payloads()} }
+func (b *job) payloads() payload.Folder { return folderOf(files.At(b.file()), b.e.Store.Keys) }
+
+// folderOf returns the payloads of a memory. k are its keys, nil if it is in clear.
+func folderOf(m files.Memory, k *keys.Keys) payload.Folder {
+	return store.PayloadFolder(m, disk.System{}, k)
+}
 
 // lostPayload returns the error for a payload that is missing or damaged, with the
 // memories that it belongs to.
@@ -129,8 +136,8 @@ func lostPayload(c *sqlite.Tables, p payloadRow, what string) error {
 	return errors.Join(err, robotmem.Errorf(robotmem.Corrupt, "", "a payload is lost: %s", maintenance.LostText(lost)))
 }
 
-func (b *Backup) payloads() payload.Folder {
-	return payload.Folder{Dir: files.At(filepath.Join(b.Path, b.File)).Payloads()}
+func (b *Backup) payloads(k *keys.Keys) payload.Folder {
+	return folderOf(files.At(filepath.Join(b.Path, b.File)), k)
 }
 
 // payloadRow is a row of payloads; it states whether an active memory refers to it.

@@ -16,6 +16,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
+	"github.com/robotmem/robotmem-go/robotmem/internal/keys"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -59,6 +60,10 @@ func Restore(ctx context.Context, backup, path string, o local.Options) (_ *Rest
 		return nil, err
 	}
 
+	if ctx, err = local.WithKey(ctx, o.Key); err != nil {
+		return nil, err
+	}
+
 	r := &restore{at: place, release: func() {}}
 	if err := r.from(ctx, backup); err != nil {
 		return nil, err
@@ -86,6 +91,7 @@ func Restore(ctx context.Context, backup, path string, o local.Options) (_ *Rest
 type restore struct {
 	at      files.Memory // the memory that is replaced
 	source  files.Memory // the file of the backup
+	was, is *keys.Keys   // of the replaced and of the restored file; nil for one in clear
 	exists  bool         // there is a file to replace
 	id      string       // id of the replaced file, which the restored file keeps; "" for a new file
 	release func()       // releases the lock on it; may be called twice
@@ -102,6 +108,9 @@ func (r *restore) from(ctx context.Context, backup string) error {
 			return err
 		}
 		r.report.Backup, r.source = *b, files.At(filepath.Join(b.Path, b.File))
+		if r.is, err = keys.Find(ctx, r.source); err != nil {
+			return err
+		}
 		return b.verify(ctx)
 	}
 
@@ -119,8 +128,12 @@ func (r *restore) from(ctx context.Context, backup string) error {
 		CreatedAt: info.ModTime(),
 	}
 
+	if r.is, err = keys.Find(ctx, r.source); err != nil {
+		return err
+	}
+
 	// The checkpoint of its log also shows whether it is in use.
-	r.report.Backup.Held, err = checkpointLog(ctx, r.source.DB())
+	r.report.Backup.Held, err = checkpointLog(ctx, r.source.DB(), r.is)
 	if sqlite.IsBusy(err) {
 		return robotmem.Errorf(robotmem.Unavailable, "", "another program has this file open; "+
 			"stop it, or make a backup of the file")
@@ -146,11 +159,19 @@ func (r *restore) claim(ctx context.Context) error {
 		return restoreDisk(err)
 	}
 
+	if r.was, err = keys.Find(ctx, r.at); err == nil && r.was != nil && r.is != nil && !r.was.Same(r.is) {
+		err = robotmem.Errorf(robotmem.Conflict, "db", "the memory and the backup are encrypted with different keys, "+
+			"which cannot be exchanged at one moment; restore to another file with --to; nothing was changed")
+	}
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+
 	r.exists = true
 	r.release = func() { _ = f.Close() }
 
 	// The restored file keeps the id of this place, so that its backups and its folder of payloads stay its own.
-	was := fileIDOf(ctx, r.at.DB())
+	was := fileIDOf(ctx, r.at.DB(), r.was)
 	if was != "" && r.report.Backup.FileID != "" && was != r.report.Backup.FileID {
 		r.report.Note = "the backup is of another memory than the one that was here; if that was not meant, " +
 			"undo it before the next backup, which counts the earlier backups of this place as its own"
@@ -158,7 +179,7 @@ func (r *restore) claim(ctx context.Context) error {
 
 	r.id = cmp.Or(was, r.report.Backup.FileID)
 	err = sqlite.KeepOut(f, r.at.DB(), func() error {
-		held, err := checkpointLog(ctx, r.at.DB())
+		held, err := checkpointLog(ctx, r.at.DB(), r.was)
 		switch {
 		case sqlite.IsBusy(err):
 			return sqlite.ErrLocked
@@ -173,12 +194,12 @@ func (r *restore) claim(ctx context.Context) error {
 		return ctx.Err()
 	}
 
-	return inUse(err)
+	return inUse(err, "; or restore to another file with --to")
 }
 
 // fileIDOf reads the id of a file, "" if it has none or is damaged.
-func fileIDOf(ctx context.Context, path string) string {
-	c, err := openCopy(ctx, path)
+func fileIDOf(ctx context.Context, path string, k *keys.Keys) string {
+	c, err := openCopy(ctx, path, k)
 	if err != nil {
 		return ""
 	}
@@ -193,14 +214,13 @@ func fileIDOf(ctx context.Context, path string) string {
 }
 
 // inUse explains why the lock failed. On file systems without locks, open files are not detected.
-func inUse(err error) error {
+func inUse(err error, other string) error {
 	if err == nil || errors.Is(err, errors.ErrUnsupported) {
 		return nil
 	}
 
 	return robotmem.Errorf(robotmem.Unavailable, "db", "a program has the memory open (%w); nothing was changed; "+
-		"end it (robotmem web, mcp and what else uses this file) and try again, "+
-		"or restore to another file with --to", err)
+		"end it (robotmem web, mcp and what else uses this file) and try again%s", err, other)
 }
 
 // swap prepares all files beside path and then renames the new file to path.
@@ -237,8 +257,20 @@ func (r *restore) swap(ctx context.Context) error {
 		}
 	}
 
+	// A file of keys beside a file in clear is what an interrupted encryption leaves, which can be continued. So the
+	// file of keys comes first, and goes last.
+	if r.is != nil {
+		if err := r.is.Save(r.at); err != nil {
+			return err
+		}
+	}
 	if err := r.place(staged); err != nil {
 		return err
+	}
+	if r.is == nil && r.was != nil {
+		if err := os.Remove(r.at.Keys()); err != nil {
+			return err
+		}
 	}
 
 	return disk.SyncPath(r.at.Folder())
@@ -251,7 +283,7 @@ func (r *restore) place(staged string) error {
 		if err := os.Link(staged, r.at.DB()); err == nil {
 			return nil
 		} else if errors.Is(err, fs.ErrExist) {
-			return inUse(sqlite.ErrLocked)
+			return inUse(sqlite.ErrLocked, "")
 		}
 	}
 
@@ -266,7 +298,7 @@ func (r *restore) setAside(ctx context.Context) (err error) {
 	}
 
 	aside := r.at.BeforeRestore(time.Now())
-	from, to := payload.Folder{Dir: r.at.Payloads()}, payload.Folder{Dir: aside.Payloads()}
+	from, to := folderOf(r.at, r.was), folderOf(aside, r.was)
 	if r.old, _, err = from.List(); err != nil {
 		return err
 	}
@@ -283,6 +315,7 @@ func (r *restore) setAside(ctx context.Context) (err error) {
 	}
 
 	for _, f := range [][2]string{
+		{r.at.Keys(), aside.Keys()},
 		{r.at.Log(), aside.Log()},
 		{r.at.Journal(), aside.Journal()},
 		{r.at.DB(), aside.DB()},
@@ -301,13 +334,13 @@ func (r *restore) setAside(ctx context.Context) (err error) {
 // restorePayloads adds the backup's payloads to the folder. Names are checksums, so equal
 // names have equal bytes.
 func (r *restore) restorePayloads(ctx context.Context, staged string) (err error) {
-	c, err := openCopy(ctx, staged)
+	c, err := openCopy(ctx, staged, r.is)
 	if err != nil {
 		return err
 	}
 
 	defer func() { err = errors.Join(err, c.Close()) }()
-	from, to := payload.Folder{Dir: r.source.Payloads()}, payload.Folder{Dir: r.at.Payloads()}
+	from, to := folderOf(r.source, r.is), folderOf(r.at, r.is)
 	m := progress.Of(ctx)
 	m.Stage("bringing payloads back", "bytes", r.report.After.PayloadBytes)
 	err = eachPayload(c, false, func(p payloadRow) error {
@@ -345,15 +378,7 @@ func (r *restore) open(ctx context.Context, o local.Options) error {
 
 	e := engine.Of(n)
 
-	if r.id != "" && e.Store.ReadOnly() == "" {
-		err = e.Store.Write(ctx, func(tx *store.Tx) error { return tx.KeepFileID(r.id) })
-
-		// Without this claim on the folder of payloads, a later repair removes less.
-		if err == nil {
-			err = e.Store.ClaimFolder(ctx, true)
-		}
-	}
-
+	err = keepID(ctx, e, r.id)
 	if err == nil {
 		err = e.Store.RemoveFiles(ctx, r.old)
 	}
@@ -371,6 +396,19 @@ func (r *restore) open(ctx context.Context, o local.Options) error {
 	}
 
 	return errors.Join(err, e.Close())
+}
+
+// keepID gives a file that took the place of another the id of that, unless it is "".
+func keepID(ctx context.Context, e *engine.Engine, id string) error {
+	if id == "" || e.Store.ReadOnly() != "" {
+		return nil
+	}
+	if err := e.Store.Write(ctx, func(tx *store.Tx) error { return tx.KeepFileID(id) }); err != nil {
+		return err
+	}
+
+	// Without this claim on the folder of payloads, a later repair removes less.
+	return e.Store.ClaimFolder(ctx, true)
 }
 
 // restoreDisk explains an I/O error at the restored memory to callers.

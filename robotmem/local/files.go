@@ -26,6 +26,9 @@ func (f Files) Name() string { return f.memory.Name() }
 // Backups is the folder for backups beside the database.
 func (f Files) Backups() string { return f.memory.Backups() }
 
+// Keys is the file of keys that an encrypted memory has.
+func (f Files) Keys() string { return f.memory.Keys() }
+
 // Tokens are the hashes of the tokens that a node of the memory accepts.
 func (f Files) Tokens() string { return f.memory.Tokens() }
 

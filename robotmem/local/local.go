@@ -12,6 +12,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/budget"
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
+	"github.com/robotmem/robotmem-go/robotmem/internal/keys"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
@@ -62,6 +63,11 @@ type Options struct {
 	Clock      func() time.Time // time.Now if nil
 	Location   *time.Location   // time zone of "yesterday" in a query; time.Local if nil
 	Logger     *slog.Logger     // silent if nil
+	// Key opens an encrypted memory, and encrypts a file that does not exist yet: the line that begins with
+	// AGE-SECRET-KEY-, as age-keygen writes it. It is that of [WithKey] if empty.
+	Key string
+	// Escrow are public keys, which begin with age1, that open a file with Key that does not exist yet, too.
+	Escrow []string
 
 	onDisk //nolint:unused // for disk.Choose
 }
@@ -96,8 +102,12 @@ func Open(ctx context.Context, path string, o Options) (*Node, error) {
 
 	file := sqlite.Options{
 		ReadOnly: o.ReadOnly, Create: o.Create, Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout,
-		Memory: filled.Memory, Disk: filled.Disk, Log: filled.Logger,
+		Memory: filled.Memory, Disk: filled.Disk, Log: filled.Logger, Escrow: o.Escrow,
 	}
+	if ctx, err = WithKey(ctx, o.Key); err != nil {
+		return nil, robotmem.Wrap("open", err)
+	}
+
 	e, err := engine.Open(ctx, *filled, func(s *store.Store, _ *engine.Options, records func() *record.Builder) (store.Database, error) {
 		return sqlite.OpenStore(ctx, path, file, s, records)
 	})
@@ -106,6 +116,33 @@ func Open(ctx context.Context, path string, o Options) (*Node, error) {
 	}
 
 	return engine.Hold(new(Node), e), nil
+}
+
+// WithKey carries the key of encrypted memories to the calls of this module that open a file, such as a backup. Without a
+// text it returns ctx. It fails with Invalid if the text is not a key.
+func WithKey(ctx context.Context, text string) (context.Context, error) {
+	if text == "" {
+		return ctx, nil
+	}
+
+	id, err := keys.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+
+	return keys.With(ctx, id), nil
+}
+
+// NewKey returns a random key for an encrypted memory, and the public key of it.
+func NewKey() (text, public string, err error) { return keys.New() }
+
+// PublicKey returns the public key of a key. It fails with Invalid if the text is not a key.
+func PublicKey(text string) (string, error) {
+	id, err := keys.Parse(text)
+	if err != nil {
+		return "", err
+	}
+	return id.Public(), nil
 }
 
 // Check fails with Invalid if an option is wrong.

@@ -15,6 +15,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
+	"github.com/robotmem/robotmem-go/robotmem/internal/keys"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
@@ -59,7 +60,17 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (_ *admin.Recov
 		return nil, err
 	}
 
-	source, err := sqlite.OpenDamaged(ctx, place.DB(), sqlite.ConnOptions{CacheKiB: budget.ReaderCacheKiB}, func(c *sqlite.Conn) error {
+	if ctx, err = WithKey(ctx, o.Key); err != nil {
+		return nil, err
+	}
+	found, err := sqlite.KeysOf(ctx, place)
+	if err != nil {
+		return nil, err
+	}
+
+	source, err := sqlite.OpenDamaged(ctx, place.DB(), sqlite.ConnOptions{
+		Keys: found, CacheKiB: budget.ReaderCacheKiB,
+	}, func(c *sqlite.Conn) error {
 		version, err := sqlite.RefuseForeign(c)
 		if err == nil && version == 0 {
 			err = robotmem.Errorf(robotmem.Corrupt, "db", "the file holds no memory; bring it back from a backup")
@@ -82,7 +93,14 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (_ *admin.Recov
 			recovering.Base())
 	}
 
-	report, err := writeRecovered(ctx, source, place, recovering, &o, filled)
+	// The new file has the same keys, and until it takes the place of the damaged one a copy of their file.
+	if found != nil {
+		if err := found.Save(recovering); err != nil {
+			return nil, err
+		}
+	}
+
+	report, err := writeRecovered(ctx, source, place, recovering, &o, filled, found)
 
 	// Nothing is exchanged yet, so the incomplete new file can go.
 	if err != nil {
@@ -106,7 +124,7 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (_ *admin.Recov
 // writeRecovered copies the damaged file to a new one, whose payloads are linked into the
 // folder beside it, or copied where the disk has no links.
 func writeRecovered(
-	ctx context.Context, source *sqlite.Damaged, from, to files.Memory, o *Options, filled *engine.Options,
+	ctx context.Context, source *sqlite.Damaged, from, to files.Memory, o *Options, filled *engine.Options, k *keys.Keys,
 ) (*admin.RecoverReport, error) {
 	records, err := filled.Records()
 	if err != nil {
@@ -115,7 +133,7 @@ func writeRecovered(
 
 	co := sqlite.ConnOptions{
 		Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, VFS: filled.Disk.VFS(),
-		CacheKiB: budget.ReaderCacheKiB,
+		Keys: k, CacheKiB: budget.ReaderCacheKiB,
 	}
 	if err := sqlite.Create(ctx, filled.Disk, to.DB(), co); err != nil {
 		return nil, err
@@ -129,7 +147,7 @@ func writeRecovered(
 	r := &maintenance.Recovery{
 		Tx: &store.Tx{Conn: c.Tables().Conn, Now: filled.Clock().UTC()}, File: c,
 		Source: source.Tables(), Report: &admin.RecoverReport{Doubtful: []int64{}, Torn: []string{}, Notes: []string{}},
-		From: store.PayloadFolder(from, filled.Disk), To: store.PayloadFolder(to, filled.Disk),
+		From: store.PayloadFolder(from, filled.Disk, k), To: store.PayloadFolder(to, filled.Disk, k),
 	}
 	if err := errors.Join(r.Run(ctx), c.Close()); err != nil {
 		return nil, err
@@ -179,8 +197,8 @@ func refuseInterrupted(place files.Memory) error {
 // exchange replaces the damaged file of a memory by the recovered one, which is fresh. letGo
 // releases the lock of the damaged file.
 func exchange(ctx context.Context, place, fresh files.Memory, now time.Time, letGo func() error) error {
-	// The payloads stay in place, so the links to them are not needed.
-	if err := errors.Join(os.RemoveAll(fresh.Payloads()), os.RemoveAll(fresh.PayloadsOwner())); err != nil {
+	// The payloads and the keys stay in place, so the links and the copy are not needed.
+	if err := errors.Join(os.RemoveAll(fresh.Payloads()), os.RemoveAll(fresh.PayloadsOwner()), os.RemoveAll(fresh.Keys())); err != nil {
 		return err
 	}
 
@@ -191,6 +209,7 @@ func exchange(ctx context.Context, place, fresh files.Memory, now time.Time, let
 
 	// The damaged file keeps its name until the last rename, so that a crash leaves a file at it.
 	for _, f := range [][2]string{
+		{place.Keys(), damaged.Keys()},
 		{place.Log(), damaged.Log()},
 		{place.LogIndex(), damaged.LogIndex()},
 		{place.DB(), damaged.DB()},

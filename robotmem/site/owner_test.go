@@ -40,7 +40,7 @@ func TestPayloadsAreOfOneDatabase(t *testing.T) {
 	}
 
 	// As if an earlier version had let both use it: the file is older than the note, and no row names it.
-	folder := store.PayloadFolder(files.At(filepath.Join(dir, "tenant-1")), nil)
+	folder := store.PayloadFolder(files.At(filepath.Join(dir, "tenant-1")), nil, nil)
 	sums, _, err := folder.List()
 	if err != nil || len(sums) != 1 {
 		t.Fatalf("%d payloads, %v", len(sums), err)

@@ -189,7 +189,7 @@ func TestManyOpenOneFile(t *testing.T) {
 
 func TestALockCostsAGroupItsTimeOnce(t *testing.T) {
 	e := openTest(t, Options{}, waiting(200*time.Millisecond))
-	db, err := sqlite.OpenPlain(e.Store.Path())
+	db, err := sqlite.OpenPlain(e.Store.Path(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

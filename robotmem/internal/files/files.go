@@ -110,6 +110,9 @@ func (m Memory) TokensLock() string { return m.Tokens() + ".lock" }
 // Secret is the path of the secret with which a node proves that it serves the memory.
 func (m Memory) Secret() string { return m.db + ".secret" }
 
+// Keys is the path of the file with the keys of an encrypted memory. It is beside the database and encrypted itself.
+func (m Memory) Keys() string { return m.db + ".keys" }
+
 // Address is the path of the file with the address of a node that the Python package has started.
 func (m Memory) Address() string { return m.db + ".node" }
 
@@ -118,7 +121,7 @@ func (m Memory) Address() string { return m.db + ".node" }
 func (m Memory) All() []string {
 	return []string{
 		m.DB(), m.Log(), m.LogIndex(), m.Journal(),
-		m.Tokens(), m.Secret(), m.Site(), m.BackupState(), m.Address(), m.PayloadsOwner(), m.Payloads(),
+		m.Keys(), m.Tokens(), m.Secret(), m.Site(), m.BackupState(), m.Address(), m.PayloadsOwner(), m.Payloads(),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
+	"github.com/robotmem/robotmem-go/robotmem/internal/keys"
 )
 
 // Store reads and writes memories, sessions and perceptions in a database file.
@@ -18,7 +19,8 @@ type Store struct {
 	Database
 	Clock func() time.Time
 	Disk  disk.Disk
-	User  string // the user that runs this program
+	User  string     // the user that runs this program
+	Keys  *keys.Keys // of an encrypted memory; nil if it is in clear
 	// Changed is called with the change counter after each commit that changed it.
 	Changed func(revision int64)
 
@@ -122,11 +124,11 @@ func (s *Store) WriteAlone(ctx context.Context, f func(*Conn) error) error {
 }
 
 // Payloads returns the folder of large payloads, beside the file.
-func (s *Store) Payloads() payload.Folder { return PayloadFolder(s.Files(), s.Disk) }
+func (s *Store) Payloads() payload.Folder { return PayloadFolder(s.Files(), s.Disk, s.Keys) }
 
-// PayloadFolder returns the folder of large payloads of a memory.
-func PayloadFolder(m files.Memory, d disk.Disk) payload.Folder {
-	return payload.Folder{Dir: m.Payloads(), Disk: d}
+// PayloadFolder returns the folder of large payloads of a memory. k are its keys, nil if it is in clear.
+func PayloadFolder(m files.Memory, d disk.Disk, k *keys.Keys) payload.Folder {
+	return payload.Folder{Dir: m.Payloads(), Disk: d, Cipher: k.Payloads()}
 }
 
 func (s *Store) Now() time.Time { return s.Clock().UTC() }

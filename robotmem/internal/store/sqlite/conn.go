@@ -13,6 +13,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/ext/fts5"
 	"github.com/robotmem/robotmem-go/robotmem/internal/budget"
+	"github.com/robotmem/robotmem-go/robotmem/internal/keys"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -54,6 +55,7 @@ type ConnOptions struct {
 	// log as it is when the connection is closed.
 	Exclusive bool
 	Immutable bool              // there is no log, and no program writes the file
+	Keys      *keys.Keys        // of an encrypted file; nil if it is in clear
 	VFS       string            // under which the driver knows the disk; its own if empty
 	SetUp     func(*Conn) error // registers functions; may be nil
 }
@@ -89,9 +91,9 @@ func openOnce(ctx context.Context, path string, o ConnOptions) (*Conn, error) {
 	return c, nil
 }
 
-// OpenPlain opens a file for writing and sets up nothing.
-func OpenPlain(path string) (*sqlite3.Conn, error) {
-	return openDriver(fileURI(path, ConnOptions{}))
+// OpenPlain opens a file for writing and sets up nothing. k are its keys, nil if it is in clear.
+func OpenPlain(path string, k *keys.Keys) (*sqlite3.Conn, error) {
+	return openDriver(URI(path, k))
 }
 
 // openDriver opens a connection for reading and writing, which creates the file, unless

@@ -17,6 +17,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/budget"
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
+	"github.com/robotmem/robotmem-go/robotmem/internal/keys"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -27,6 +28,8 @@ type Options struct {
 	BusyTimeout time.Duration // how long to wait for another process's lock
 	Memory      budget.Memory // bounds the page caches and the number of readers
 	Disk        disk.Disk
+	Keys        *keys.Keys // of an encrypted file; nil if it is in clear
+	Escrow      []string   // public keys that open a new encrypted file too
 	Log         *slog.Logger
 	Create      bool              // begin a new memory in a file of no bytes
 	SetUp       func(*Conn) error // of each connection; may be nil
@@ -251,12 +254,15 @@ const PageSize = 2048
 func (db *DB) connOptions(cacheKiB int) ConnOptions {
 	return ConnOptions{
 		Normal: db.o.Normal, BusyTimeout: db.o.BusyTimeout, VFS: db.o.Disk.VFS(), CacheKiB: cacheKiB, SetUp: db.o.SetUp,
-		ReadOnly: db.readOnly != "", Immutable: db.immutable != nil,
+		Keys: db.o.Keys, ReadOnly: db.readOnly != "", Immutable: db.immutable != nil,
 	}
 }
 
 // Path is the file's, absolute, without symbolic links.
 func (db *DB) Path() string { return db.path }
+
+// Keys are those of an encrypted file, nil if it is in clear.
+func (db *DB) Keys() *keys.Keys { return db.o.Keys }
 
 // Files is the place of the memory.
 func (db *DB) Files() files.Memory { return db.files }

@@ -7,17 +7,22 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem/internal/budget"
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
+	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // OwnID reads the id of a file that this process has not opened, without taking a lock or creating a file beside it.
-// The id is "" if the file is missing, has no id yet, or is a copy that gets an id of its own when it is opened.
+// The id is "" if the file is missing, is encrypted and the identity of ctx does not open it, has no id yet, or is a copy that gets an id of its own when it is opened.
 func OwnID(ctx context.Context, path string) (id string) {
 	if _, err := os.Stat(path); err != nil {
 		return ""
 	}
+	k, err := KeysOf(ctx, files.At(path))
+	if err != nil {
+		return ""
+	}
 	c, err := Open(ctx, path,
-		ConnOptions{ReadOnly: true, Immutable: true, BusyTimeout: time.Second, CacheKiB: budget.ReaderCacheKiB})
+		ConnOptions{Keys: k, ReadOnly: true, Immutable: true, BusyTimeout: time.Second, CacheKiB: budget.ReaderCacheKiB})
 	if err != nil {
 		return ""
 	}

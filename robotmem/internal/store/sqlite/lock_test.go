@@ -22,7 +22,7 @@ func newFile(t *testing.T) string {
 		t.Skip("ranges of files cannot be locked here")
 	}
 	path := filepath.Join(t.TempDir(), "memory.db")
-	c, err := OpenPlain(path)
+	c, err := OpenPlain(path, nil)
 	if err == nil {
 		err = errors.Join(c.Exec("PRAGMA journal_mode=WAL; CREATE TABLE memories(id)"), c.Close())
 	}

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 
+	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
@@ -16,6 +17,15 @@ func OpenStore(
 	o.SetUp = func(c *Conn) error { return vector.Register(c.Conn) }
 	o.Check, o.Migrate, o.Version = RefuseForeign, Migrate(records), SchemaVersion()
 	o.Group = GroupOf(s)
+
+	place, err := files.Resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	if s.Keys, err = keysToOpen(ctx, place, &o); err != nil {
+		return nil, err
+	}
+	o.Keys = s.Keys
 
 	db, err := OpenDB(ctx, path, o)
 	if err != nil {

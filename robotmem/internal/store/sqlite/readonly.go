@@ -14,6 +14,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
 	"github.com/robotmem/robotmem-go/robotmem/internal/files"
+	"github.com/robotmem/robotmem-go/robotmem/internal/keys"
 )
 
 // A file is served read-only when Options.ReadOnly asks for it, or when the file
@@ -157,8 +158,14 @@ func (db *DB) unchanged() error {
 // fileURI is the name of a file for SQLite.
 func fileURI(path string, o ConnOptions) string {
 	query := url.Values{}
-	if o.VFS != "" {
-		query.Set("vfs", o.VFS)
+	system := o.VFS
+	if c := o.Keys.Pages(); c != nil {
+		var number string
+		system, number = encryptedVFS(o.VFS, c)
+		query.Set("key", number)
+	}
+	if system != "" {
+		query.Set("vfs", system)
 	}
 	if o.Immutable {
 		query.Set("immutable", "1")
@@ -169,8 +176,8 @@ func fileURI(path string, o ConnOptions) string {
 	}).String()
 }
 
-// URI is the name of a file for SQLite, as statements and the backup API take it.
-func URI(path string) string { return fileURI(path, ConnOptions{}) }
+// URI is the name of a file for SQLite, as statements and the backup API take it. k are its keys, nil if it is in clear.
+func URI(path string, k *keys.Keys) string { return fileURI(path, ConnOptions{Keys: k}) }
 
 // uriPath is a path as the driver takes it in a URI: with slashes, and on Windows
 // with one before the drive.

@@ -1,0 +1,155 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"crypto/aes"
+	"crypto/rand"
+	"errors"
+	"io"
+	"os"
+	"strconv"
+	"sync"
+
+	"github.com/ncruces/go-sqlite3/vfs"
+	encrypting "github.com/ncruces/go-sqlite3/vfs/xts"
+	"golang.org/x/crypto/xts"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
+	"github.com/robotmem/robotmem-go/robotmem/internal/files"
+	"github.com/robotmem/robotmem-go/robotmem/internal/keys"
+)
+
+// The pages of an encrypted memory, its log and its temporary files pass through a VFS of the driver, which encrypts
+// them in sectors of 512 bytes by AES-256-XTS. The driver takes the key from the URI of a file, where any part of the
+// program could read it, so that the URI gets only the number of a cipher that this package has.
+
+// ciphers are those that were used, by the text of their numbers.
+var ciphers struct {
+	sync.Mutex
+	numbers map[*xts.Cipher]string
+	all     map[string]*xts.Cipher
+	systems map[string]bool // names of the VFSs that have an encrypting one
+}
+
+// encryptedVFS returns the name of the VFS that encrypts on top of another, and the number of a cipher for it.
+func encryptedVFS(base string, c *xts.Cipher) (name, number string) {
+	ciphers.Lock()
+	defer ciphers.Unlock()
+
+	if ciphers.all == nil {
+		ciphers.numbers, ciphers.all = map[*xts.Cipher]string{}, map[string]*xts.Cipher{}
+		ciphers.systems = map[string]bool{}
+	}
+
+	name = "encrypted-" + base
+	if !ciphers.systems[name] {
+		vfs.Register(name, encrypting.Wrap(vfs.Find(base), creator{}))
+		ciphers.systems[name] = true
+	}
+
+	number, known := ciphers.numbers[c]
+	if !known {
+		number = strconv.Itoa(len(ciphers.numbers) + 1)
+		ciphers.numbers[c], ciphers.all[number] = number, c
+	}
+
+	return name, number
+}
+
+// creator gives the driver a cipher for what stands in a URI.
+type creator struct{}
+
+const temporaryKey = 64 // bytes
+
+// KDF returns the key of a temporary file, which nobody reads after this process. No other file gets its key here.
+func (creator) KDF(string) []byte {
+	key := make([]byte, temporaryKey)
+	_, _ = rand.Read(key) // it never fails
+	return key
+}
+
+// XTS returns the cipher with a number, or for the key of a temporary file.
+func (creator) XTS(key []byte) *xts.Cipher {
+	if len(key) == temporaryKey {
+		c, err := xts.NewCipher(aes.NewCipher, key)
+		if err != nil {
+			return nil
+		}
+		return c
+	}
+
+	ciphers.Lock()
+	defer ciphers.Unlock()
+
+	return ciphers.all[string(key)]
+}
+
+var plainHead = []byte("SQLite format 3\x00")
+
+// IsPlain reports whether the file at path begins as a database in clear does.
+func IsPlain(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+
+	head := make([]byte, len(plainHead))
+	if _, err := io.ReadFull(f, head); err != nil {
+		if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+			return false, nil
+		}
+		return false, err
+	}
+
+	return bytes.Equal(head, plainHead), nil
+}
+
+// keysToOpen returns the keys of the memory at a place, as [KeysOf] does. A memory that does not exist yet gets new
+// keys if ctx carries an identity, and their file.
+func keysToOpen(ctx context.Context, place files.Memory, o *Options) (*keys.Keys, error) {
+	found, err := KeysOf(ctx, place)
+	if err != nil || found != nil || keys.Of(ctx) == nil || o.ReadOnly {
+		return found, err
+	}
+
+	if err := refuseEmptied(place, o); err != nil {
+		return nil, err
+	}
+	if err := disk.MakeFolder(o.Disk, place.Folder()); err != nil {
+		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the folder cannot be made (%s)", robotmem.Reason(err))
+	}
+
+	return keys.Begin(ctx, place, o.Escrow)
+}
+
+// KeysOf returns the keys of the memory at a place, nil if it is in clear or does not exist. It fails as [keys.Find]
+// does, with Invalid if an identity is given for a file in clear, and with Conflict if a program was interrupted while
+// it encrypted or decrypted the file.
+func KeysOf(ctx context.Context, place files.Memory) (*keys.Keys, error) {
+	found, err := keys.Find(ctx, place)
+	if err != nil {
+		return nil, err
+	}
+
+	// Opening the file explains why it cannot be read.
+	info, err := os.Stat(place.DB())
+	if err != nil || info.Size() == 0 {
+		return found, nil //nolint:nilerr // see above
+	}
+
+	switch plain, err := IsPlain(place.DB()); {
+	case err != nil:
+		return found, nil //nolint:nilerr // see above
+	case plain && found != nil:
+		return nil, robotmem.Errorf(robotmem.Conflict, "db", "the file is in clear and has a file of keys: "+
+			"robotmem encrypt or decrypt was interrupted; run it again, which continues")
+	case plain && keys.Of(ctx) != nil:
+		return nil, robotmem.Errorf(robotmem.Invalid, "key", "is given for a memory that is not encrypted; "+
+			"encrypt it with robotmem encrypt, or leave the key out")
+	}
+
+	return found, nil
+}
