@@ -28,7 +28,7 @@ var arrows = []struct {
 	{"robotmem", []string{"perception", "robotmem/internal/timeparse", "robotmem/internal/units"}, "the domain knows no implementation and does no I/O"},
 	{"robotmem/admin", nil, "the domain knows no implementation and does no I/O"},
 	{"robotmem/progress", nil, "the domain knows no implementation and does no I/O"},
-	{"robotmem/local", []string{"robotmem", "robotmem/archive", "robotmem/internal/budget", "robotmem/internal/disk", "robotmem/internal/engine", "robotmem/internal/files", "robotmem/internal/maintenance", "robotmem/internal/record", "robotmem/internal/store/.", "robotmem/internal/store/sqlite", "perception/recorder"}, "an engine on a file, and what users of the module see of it"},
+	{"robotmem/local", []string{"robotmem", "robotmem/archive", "robotmem/internal/budget", "robotmem/internal/disk", "robotmem/internal/engine", "robotmem/internal/files", "robotmem/internal/keys", "robotmem/internal/maintenance", "robotmem/internal/record", "robotmem/internal/store/.", "robotmem/internal/store/sqlite", "perception/recorder"}, "an engine on a file, and what users of the module see of it"},
 	{"robotmem/fleet", []string{"robotmem", "robotmem/local", "robotmem/archive", "robotmem/internal/engine", "robotmem/internal/files", "robotmem/internal/outgoing", "robotmem/internal/recall", "robotmem/internal/store/.", "robotmem/internal/store/sqlite"}, "a robot's side of a site; it asks the site over HTTP"},
 	{"robotmem/site", []string{"robotmem", "robotmem/fleet", "robotmem/local", "robotmem/archive", "robotmem/internal/engine", "robotmem/internal/files", "robotmem/internal/filter", "robotmem/internal/record", "robotmem/internal/store/.", "robotmem/internal/store/postgres"}, "memories of tenants on a server, and the site's side of the protocol"},
 	{"robotmem/client", []string{"robotmem", "robotmem/internal/outgoing"}, "implementations of Service know nothing of each other"},
@@ -40,16 +40,17 @@ var arrows = []struct {
 	{"robotmem/archive/markdown", []string{"robotmem", "robotmem/archive", "perception/importers"}, "a format, and notes that are learnt through any Service"},
 	{"robotmem/archive/sensors", []string{"robotmem", "perception"}, "perceptions are stored through any Service"},
 	{"robotmem/archive/python", []string{"robotmem", "robotmem/archive", "robotmem/internal/files", "robotmem/internal/record", "robotmem/internal/store", "perception", "consolidate"}, "a file of another program is read, without a memory to fill"},
-	{"robotmem/backup", []string{"robotmem", "robotmem/local", "robotmem/internal/disk", "robotmem/internal/engine", "robotmem/internal/files", "robotmem/internal/store/.", "robotmem/internal/store/sqlite", "robotmem/internal/maintenance", "robotmem/internal/text", "robotmem/internal/units", "perception/payload"}, "a copy of the file, whatever its indexes in memory hold"},
+	{"robotmem/backup", []string{"robotmem", "robotmem/local", "robotmem/internal/disk", "robotmem/internal/engine", "robotmem/internal/files", "robotmem/internal/keys", "robotmem/internal/store/.", "robotmem/internal/store/sqlite", "robotmem/internal/maintenance", "robotmem/internal/text", "robotmem/internal/units", "perception/payload"}, "a copy of the file, whatever its indexes in memory hold"},
 	{"robotmem/internal/engine", []string{"", "robotmem", "robotmem/archive", "robotmem/internal/attempts", "robotmem/internal/budget", "robotmem/internal/disk", "robotmem/internal/embeddings", "robotmem/internal/filter", "robotmem/internal/index", "robotmem/internal/lexical", "robotmem/internal/maintenance", "robotmem/internal/recall", "robotmem/internal/record", "robotmem/internal/reranking", "robotmem/internal/store/.", "robotmem/internal/text", "robotmem/internal/units", "robotmem/internal/vector", "perception", "classify", "consolidate"}, "the operations over a store, without its database, transports or other implementations"},
 	{"robotmem/internal/budget", nil, "a leaf"},
 	{"robotmem/internal/files", []string{"robotmem"}, "names of files; nothing is opened"},
 	{"robotmem/internal/disk", []string{"robotmem/internal/files", "perception/payload"}, "a leaf: files are changed, and nothing else is known of them"},
-	{"robotmem/internal/store/sqlite", []string{"robotmem", "robotmem/internal/budget", "robotmem/internal/disk", "robotmem/internal/files", "robotmem/internal/record", "robotmem/internal/store", "robotmem/internal/text", "robotmem/internal/units", "robotmem/internal/vector", "perception/payload"}, "the tables in a file; no other package opens it"},
+	{"robotmem/internal/keys", []string{"robotmem", "robotmem/internal/disk", "robotmem/internal/files", "perception/payload"}, "ciphers and their file; nothing is known of what they encrypt"},
+	{"robotmem/internal/store/sqlite", []string{"robotmem", "robotmem/internal/budget", "robotmem/internal/disk", "robotmem/internal/files", "robotmem/internal/keys", "robotmem/internal/record", "robotmem/internal/store", "robotmem/internal/text", "robotmem/internal/units", "robotmem/internal/vector", "perception/payload"}, "the tables in a file; no other package opens it"},
 	{"robotmem/internal/store/postgres", []string{"robotmem", "robotmem/internal/files", "robotmem/internal/store", "robotmem/internal/units"}, "the tables on a server; no other package asks it"},
 	{"robotmem/internal/store/storetest", []string{"robotmem/internal"}, "tests of both databases"},
 	{"robotmem/internal/record", []string{"robotmem", "robotmem/internal/filter", "robotmem/internal/text", "robotmem/internal/units", "perception", "classify", "consolidate"}, "prepares records before a transaction; no SQL"},
-	{"robotmem/internal/store", []string{"robotmem", "robotmem/archive", "robotmem/internal/disk", "robotmem/internal/files", "robotmem/internal/filter", "robotmem/internal/lexical", "robotmem/internal/record", "robotmem/internal/text", "robotmem/internal/units", "robotmem/internal/vector", "perception", "consolidate"}, "tables alone; package index keeps the structures in memory"},
+	{"robotmem/internal/store", []string{"robotmem", "robotmem/archive", "robotmem/internal/disk", "robotmem/internal/files", "robotmem/internal/keys", "robotmem/internal/filter", "robotmem/internal/lexical", "robotmem/internal/record", "robotmem/internal/text", "robotmem/internal/units", "robotmem/internal/vector", "perception", "consolidate"}, "tables alone; package index keeps the structures in memory"},
 	{"robotmem/internal/index", []string{"robotmem", "robotmem/internal/budget", "robotmem/internal/filter", "robotmem/internal/lexical", "robotmem/internal/recall", "robotmem/internal/store/.", "robotmem/internal/stream", "robotmem/internal/text", "robotmem/internal/units", "robotmem/internal/vector", "consolidate"}, "what follows the tables in memory knows no service"},
 	{"robotmem/internal/attempts", []string{"robotmem", "robotmem/internal/advise", "robotmem/internal/filter", "robotmem/internal/index", "robotmem/internal/recall", "robotmem/internal/record", "robotmem/internal/store/.", "robotmem/internal/text", "robotmem/internal/units"}, "what advise counts, below any service"},
 	{"robotmem/internal/maintenance", []string{"robotmem", "robotmem/internal", "perception", "consolidate"}, "examines tables and indexes, below any service"},
@@ -90,6 +91,8 @@ var owners = map[string][]string{
 	"github.com/tmaxmax/go-sse":              {"robotmem/client"},
 	"github.com/mark3labs/mcp-go":            {"robotmem/mcp", "examples/mcp-client"},
 	"github.com/ncruces/go-sqlite3":          {"robotmem/internal/store/sqlite", "robotmem/internal/vector", "perception/importers", "perception/importers/importerstest", "perception/importers/recording", "robotmem/internal/faultdisk", "robotmem/internal/torture"},
+	"filippo.io/age":                         {"robotmem/internal/keys"},
+	"golang.org/x/crypto":                    {"robotmem/internal/keys", "robotmem/internal/store/sqlite"},
 	"github.com/jackc/pgx/v5":                {"robotmem/internal/store/postgres", "robotmem/internal/store/postgres/postgrestest"},
 	"github.com/go-ego/gse":                  {"robotmem/internal/text"},
 	"github.com/alecthomas/kong":             {"cmd/robotmem"},
@@ -118,7 +121,7 @@ var owners = map[string][]string{
 // memorySuffixes begin the names of what belongs to a memory, after the name of its file. Package
 // robotmem/internal/files appends them, and nothing else.
 var memorySuffixes = []string{
-	"-wal", "-shm", "-journal", ".payloads", ".tokens", ".secret", ".backups.json", ".fleet", ".node", ".lock",
+	"-wal", "-shm", "-journal", ".payloads", ".keys", ".tokens", ".secret", ".backups.json", ".fleet", ".node", ".lock",
 	".before-restore", ".damaged", ".recover", ".tmp", ".new-", ".part",
 }
 

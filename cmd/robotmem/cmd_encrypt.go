@@ -224,6 +224,7 @@ func (c *encryptCmd) Run(ctx context.Context, a *app) error {
 	}
 	ctx = a.watched(ctx)
 	res, err := backup.Encrypt(ctx, path, c.Escrow, o)
+
 	return a.showCrypt(c.JSON, res, err, "backups in clear, which this does not change")
 }
 
@@ -238,6 +239,7 @@ func (c *decryptCmd) Run(ctx context.Context, a *app) error {
 	}
 	ctx = a.watched(ctx)
 	res, err := backup.Decrypt(ctx, path, o)
+
 	return a.showCrypt(c.JSON, res, err, "encrypted backups, which this does not change")
 }
 

@@ -23,6 +23,7 @@ type exportCmd struct {
 	Archive  string `name:"archive" xor:"form" placeholder:"FILE" help:"Write everything without loss as a tar: memories of every status with their past, episodes, payloads, who refers to whom. FILE.tar.zst is compressed; - is stdout."`
 	Markdown string `name:"markdown" xor:"form" placeholder:"DIR" help:"Write a file for every memory and episode, its fields as front matter, payloads beside, to a new folder; editors of notes open it."`
 	Session  string `name:"session" placeholder:"ID" help:"With --mcap, --archive and --markdown: only this episode."`
+	Clear    bool   `name:"clear" help:"With --archive of an encrypted memory: do not encrypt the archive."`
 	JSON     bool   `name:"json" help:"With --mcap, --archive and --markdown: print the account as JSON."`
 }
 
@@ -117,15 +118,32 @@ func isNew(name, field string) error {
 	return nil
 }
 
+// unsealed writes an archive in clear.
+type unsealed struct{ io.Writer }
+
+func (unsealed) Close() error { return nil }
+
 // writeArchive writes to a new file or to stdout.
 func (c *exportCmd) writeArchive(ctx context.Context, a *app, m *local.Node, o archive.ExportOptions) (report *archive.ExportReport, err error) {
 	write := func(w io.Writer) error {
-		out := bufio.NewWriterSize(w, 1<<20)
+		sealed, err := m.Seal(w)
+		if err != nil {
+			return err
+		}
+		if c.Clear {
+			sealed = unsealed{w}
+		}
+
+		out := bufio.NewWriterSize(sealed, 1<<20)
 		sink := archive.NewWriter(out, strings.HasSuffix(c.Archive, ".zst"))
 		if report, err = m.Export(ctx, sink, o); err != nil {
 			return err
 		}
-		return out.Flush()
+		if err := out.Flush(); err != nil {
+			return err
+		}
+
+		return sealed.Close()
 	}
 	if c.Archive == "-" {
 		err = write(a.Stdout)

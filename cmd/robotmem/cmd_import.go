@@ -29,6 +29,7 @@ import (
 type importCmd struct {
 	File           string `arg:"" help:"A file of learn requests, one a line or as a JSON array (- is stdin); a recording (MCAP, rosbag2); a LeRobot dataset; an archive of export --archive; a memory.db of the Python robotmem; or Markdown, exported or written by hand. The contents decide which it is."`
 	DryRun         bool   `name:"dry-run" help:"Archives, memory.db, notes: check all of it and print what would be stored; store nothing."`
+	ArchiveKey     string `name:"archive-key-file" placeholder:"FILE" help:"Archives: the key of an encrypted one, if it is not that of the memory."`
 	KeepDuplicates bool   `name:"keep-duplicates" help:"Facts: store every line, also lines that repeat a known fact."`
 	JSON           bool   `name:"json" help:"Print the counts as JSON."`
 	TimeZone       string `name:"time-zone" placeholder:"ZONE" help:"memory.db: the zone of times that name none, such as Europe/Berlin or Local (default UTC)."`
@@ -77,12 +78,15 @@ func (a *app) source(ctx context.Context, path string) (importer, error) {
 	if err != nil && err != io.EOF {
 		return nil, invalid("file", "%v", err)
 	}
-	if archive.Recognizes(head) {
+	if isArchive(head) {
 		return (*importCmd).archive, nil
 	}
 
 	return (*importCmd).facts, nil
 }
+
+// isArchive reports whether a file begins like an archive, or like an encrypted one.
+func isArchive(head []byte) bool { return archive.Recognizes(head) || local.IsSealed(head) }
 
 const (
 	sqliteMagic = "SQLite format 3\x00"
@@ -126,7 +130,7 @@ func sourceOf(ctx context.Context, path string) (importer, error) {
 	case recording.Recognizes(path, f):
 		// Recordings are tested before archives, because both may be compressed with zstd.
 		return (*importCmd).recording, nil
-	case archive.Recognizes(head):
+	case isArchive(head):
 		return (*importCmd).archive, nil
 	case bytes.IndexByte(head, 0) >= 0 && !jsonl.Recognizes(head):
 		return nil, invalid("file", "%s is neither a recording nor a file of learn requests; save a file of a sensor with robotmem save-perception --file", path)
@@ -299,7 +303,12 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 
 	return c.useFile(ctx, a, func(m *local.Node) error {
 		bar := a.newProgress("import", "bytes", size)
-		src, err := archive.NewReader(io.TeeReader(in, counter{bar}))
+		plain, err := c.unseal(ctx, a, io.TeeReader(in, counter{bar}))
+		if err != nil {
+			return err
+		}
+
+		src, err := archive.NewReader(plain)
 		if err != nil {
 			return &robotmem.Error{Op: "import", Kind: robotmem.Invalid, Field: "file", Err: err}
 		}
@@ -322,6 +331,30 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 
 		return err
 	})
+}
+
+// unseal decrypts an encrypted archive, with its own key or that of the memory.
+func (c *importCmd) unseal(ctx context.Context, a *app, r io.Reader) (io.Reader, error) {
+	in := bufio.NewReaderSize(r, 256<<10)
+	head, err := in.Peek(archive.HeadBytes)
+	if err != nil && err != io.EOF {
+		return nil, invalid("file", "%v", err)
+	}
+	if !local.IsSealed(head) {
+		return in, nil
+	}
+
+	if c.ArchiveKey != "" {
+		text, err := a.readKey(c.ArchiveKey)
+		if err != nil {
+			return nil, err
+		}
+		if ctx, err = local.WithKey(ctx, text); err != nil {
+			return nil, err
+		}
+	}
+
+	return local.Unseal(ctx, in)
 }
 
 // python imports a memory.db of the Python robotmem.

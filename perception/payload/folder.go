@@ -333,6 +333,7 @@ func (f Folder) Convert(ctx context.Context, to Folder, count func()) error {
 	}
 
 	var damaged error
+
 	for _, sum := range sums {
 		for _, path := range f.locations(sum, Raw) {
 			if strings.HasSuffix(path, sealed) == (to.Cipher != nil) {
@@ -360,6 +361,12 @@ func (f Folder) Convert(ctx context.Context, to Folder, count func()) error {
 	}
 
 	return errors.Join(damaged, f.Settle())
+}
+
+// InClear counts the files of payloads that are not encrypted.
+func (f Folder) InClear() (n int, err error) {
+	sums, _, err := Folder{Dir: f.Dir}.List()
+	return len(sums), err
 }
 
 // convertFile writes the file of a payload into another folder, with the cipher of that, and returns its path. The payload

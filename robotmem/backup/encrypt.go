@@ -60,6 +60,7 @@ func Encrypt(ctx context.Context, path string, escrow []string, o local.Options)
 	}
 
 	defer c.release()
+
 	switch {
 	case keys.Of(c.ctx) == nil:
 		return nil, robotmem.Errorf(robotmem.Invalid, "key", "is required to encrypt; robotmem key new makes one")
@@ -100,6 +101,7 @@ func Decrypt(ctx context.Context, path string, o local.Options) (_ *CryptReport,
 	}
 
 	defer c.release()
+
 	switch {
 	case c.found == nil && c.plain:
 		return nil, robotmem.Errorf(robotmem.Conflict, "db", "the memory is not encrypted")
@@ -165,11 +167,12 @@ func Rekey(ctx context.Context, path, next string, escrow []string, o local.Opti
 	if err = errors.Join(err, c.Close()); err != nil {
 		return nil, err
 	}
-	if err := to.Save(place); err != nil {
+	if err := to.Save(disk.System{}, place); err != nil {
 		return nil, err
 	}
 
 	job := &crypt{place: place}
+
 	return &CryptReport{
 		Path: place.Name(), Keys: place.Keys(), Recipients: to.Recipients, Memories: held.Memories,
 		Seconds: time.Since(started).Seconds(), Others: job.backups(func(hasKeys bool) bool { return hasKeys }),
@@ -178,7 +181,7 @@ func Rekey(ctx context.Context, path, next string, escrow []string, o local.Opti
 
 func errLostKeys(place files.Memory) error {
 	return robotmem.Errorf(robotmem.Corrupt, "db", "the file is no database in clear, and has no file of keys; if it is "+
-		"encrypted, bring %s.keys back from a backup of this memory", place.Base())
+		"encrypted, bring %s back from a backup of this memory", filepath.Base(place.Keys()))
 }
 
 // crypt is a running conversion. Its lock keeps other programs out until release.
@@ -271,7 +274,7 @@ func (c *crypt) exchange(from, to *keys.Keys) error {
 	disk.GiveToOwner(c.place.DB(), staged)
 
 	if to != nil {
-		if err := to.Save(c.place); err != nil {
+		if err := to.Save(disk.System{}, c.place); err != nil {
 			return err
 		}
 	}

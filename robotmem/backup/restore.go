@@ -111,6 +111,7 @@ func (r *restore) from(ctx context.Context, backup string) error {
 		if r.is, err = keys.Find(ctx, r.source); err != nil {
 			return err
 		}
+
 		return b.verify(ctx)
 	}
 
@@ -260,7 +261,7 @@ func (r *restore) swap(ctx context.Context) error {
 	// A file of keys beside a file in clear is what an interrupted encryption leaves, which can be continued. So the
 	// file of keys comes first, and goes last.
 	if r.is != nil {
-		if err := r.is.Save(r.at); err != nil {
+		if err := r.is.Save(disk.System{}, r.at); err != nil {
 			return err
 		}
 	}
@@ -371,6 +372,15 @@ func (r *restore) restorePayloads(ctx context.Context, staged string) (err error
 // replaced memory refers to, which are kept with it.
 func (r *restore) open(ctx context.Context, o local.Options) error {
 	r.report.Path = r.at.Name()
+
+	// A backup in clear stays in clear, whatever it replaces.
+	if r.is == nil {
+		ctx, o.Key = keys.Without(ctx), ""
+		if r.was != nil {
+			r.report.Note = "the memory is in clear now, as the backup was; robotmem encrypt encrypts it again"
+		}
+	}
+
 	n, err := local.Open(ctx, r.at.Name(), o)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ package local
 import (
 	"cmp"
 	"context"
+	"io"
 	"log/slog"
 	"time"
 
@@ -144,6 +145,13 @@ func PublicKey(text string) (string, error) {
 	}
 	return id.Public(), nil
 }
+
+// IsSealed reports whether a file with these first bytes was encrypted by [Node.Seal], or another program of age.
+func IsSealed(head []byte) bool { return keys.Encrypted(head) }
+
+// Unseal decrypts a stream with the key of ctx. It fails with Invalid if there is none or another is needed. Changed
+// bytes fail the read that reaches them.
+func Unseal(ctx context.Context, r io.Reader) (io.Reader, error) { return keys.Open(ctx, r) }
 
 // Check fails with Invalid if an option is wrong.
 func (o Options) Check() error {

@@ -285,6 +285,20 @@ func (n *Node) ReadOnly() string {
 	return engine.Of(n).Store.ReadOnly()
 }
 
+// Seal encrypts what is written to it for all who can open the memory, if that is encrypted; else it writes in clear. The
+// stream is complete after Close, which leaves w open. Any program of age decrypts it.
+func (n *Node) Seal(w io.Writer) (io.WriteCloser, error) {
+	k := engine.Of(n).Store.Keys
+	if k == nil {
+		return inClear{w}, nil
+	}
+	return k.Seal(w)
+}
+
+type inClear struct{ io.Writer }
+
+func (inClear) Close() error { return nil }
+
 // Files returns the files of the memory. Those of a site have no names.
 func (n *Node) Files() Files {
 	return Files{engine.Of(n).Store.Files()}

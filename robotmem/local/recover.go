@@ -95,7 +95,7 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (_ *admin.Recov
 
 	// The new file has the same keys, and until it takes the place of the damaged one a copy of their file.
 	if found != nil {
-		if err := found.Save(recovering); err != nil {
+		if err := found.Save(filled.Disk, recovering); err != nil {
 			return nil, err
 		}
 	}

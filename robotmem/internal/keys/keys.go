@@ -133,6 +133,7 @@ func Make(id *Identity, escrow []string) (*Keys, error) {
 // derive computes the keys for each use.
 func (k *Keys) derive() error {
 	var parts [3][]byte
+
 	for i, part := range []struct {
 		use  string
 		size int
@@ -252,43 +253,50 @@ func (k *Keys) Rekeyed(id *Identity, escrow []string) (*Keys, error) {
 }
 
 // Save writes the file of keys of a memory, in place of another. It is on the disk when Save returns.
-func (k *Keys) Save(m files.Memory) error {
+func (k *Keys) Save(d disk.Disk, m files.Memory) error {
 	aside := files.Aside(m.Keys())
-	err := k.saveAs(aside)
+	err := k.saveAs(d, aside)
 	if err == nil {
 		disk.GiveToOwner(m.DB(), aside)
-		err = os.Rename(aside, m.Keys())
+		err = d.Rename(aside, m.Keys())
 	}
 	if err != nil {
-		_ = os.Remove(aside) // err says more
+		_ = d.Remove(aside) // err says more
 		return unwritable(err)
 	}
 
-	return unwritable(disk.SyncPath(m.Folder()))
+	return unwritable(d.SyncFolder(m.Folder()))
 }
 
 // Begin makes the keys of a memory that does not exist yet, for the identity of ctx, and writes their file. If another
 // process has done so meanwhile, the keys are those.
-func Begin(ctx context.Context, m files.Memory, escrow []string) (*Keys, error) {
+func Begin(ctx context.Context, d disk.Disk, m files.Memory, escrow []string) (*Keys, error) {
 	k, err := Make(Of(ctx), escrow)
 	if err != nil {
 		return nil, err
 	}
 
 	aside := files.Aside(m.Keys())
-	if err := k.saveAs(aside); err != nil {
+	if err := k.saveAs(d, aside); err != nil {
 		return nil, unwritable(err)
 	}
 	// A link and no rename: it fails if the file exists.
-	err = os.Link(aside, m.Keys())
-	if err = errors.Join(err, os.Remove(aside)); err != nil {
-		if errors.Is(err, fs.ErrExist) {
-			return Find(ctx, m)
-		}
+	err = d.Link(aside, m.Keys())
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		// A file system without hard links.
+		err = k.saveAs(d, m.Keys())
+	}
+	if removed := d.Remove(aside); removed != nil {
+		return nil, unwritable(removed)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return Find(ctx, m)
+	}
+	if err != nil {
 		return nil, unwritable(err)
 	}
 
-	return k, unwritable(disk.SyncPath(m.Folder()))
+	return k, unwritable(d.SyncFolder(m.Folder()))
 }
 
 func unwritable(err error) error {
@@ -300,7 +308,7 @@ func unwritable(err error) error {
 }
 
 // saveAs writes a file of keys under another name, and syncs it.
-func (k *Keys) saveAs(path string) error {
+func (k *Keys) saveAs(d disk.Disk, path string) error {
 	to, err := k.recipients()
 	if err != nil {
 		return err
@@ -323,11 +331,16 @@ func (k *Keys) saveAs(path string) error {
 		return err
 	}
 
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+	f, err := d.Create(path, 0o600)
+	if err != nil {
 		return err
 	}
+	_, err = f.Write(b.Bytes())
+	if err == nil {
+		err = f.Sync()
+	}
 
-	return disk.SyncPath(path)
+	return errors.Join(err, f.Close())
 }
 
 // Same reports whether two memories have the same keys, whoever can open them.
@@ -351,7 +364,7 @@ func Open(ctx context.Context, r io.Reader) (io.Reader, error) {
 	id := Of(ctx)
 	if id == nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "key", "is required, because the archive is encrypted; "+
-			"give the key of the memory that it was made of, with --key-file FILE or ROBOTMEM_KEY_FILE")
+			"give the key of the memory that it was made of, with --archive-key-file FILE")
 	}
 
 	plain, err := age.Decrypt(r, id)

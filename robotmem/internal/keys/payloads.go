@@ -41,7 +41,19 @@ func (p payloads) Seal(w io.Writer) (io.WriteCloser, error) {
 
 // Open implements [payload.Cipher].
 func (p payloads) Open(r io.ReaderAt, length int64) (io.ReaderAt, int64, error) {
-	return age.DecryptReaderAt(r, length, wrapping(p.bodies))
+	plain, size, err := age.DecryptReaderAt(r, length, wrapping(p.bodies))
+	return exact{plain}, size, err
+}
+
+// exact reads as a file does: without io.EOF after a read that ends exactly at the end.
+type exact struct{ io.ReaderAt }
+
+func (e exact) ReadAt(p []byte, at int64) (int, error) {
+	n, err := e.ReaderAt.ReadAt(p, at)
+	if n == len(p) {
+		err = nil
+	}
+	return n, err
 }
 
 // wrapping is a symmetric key that wraps the keys of files.

@@ -129,6 +129,7 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.S
 		damage, err := c.Integrity(deep)
 		mt.addDamage(d, "file", "it cannot be checked", "pages_readable", "every page reads as it should", damage, err)
 		examineModes(mt.Store.Files(), d)
+		mt.addFault(d, "encryption", "it cannot be checked", "", mt.examineEncryption(d))
 		mt.examineWriting(d)
 	}
 
@@ -173,6 +174,29 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.S
 	examineSize(stats, d)
 
 	return mt.examineEmbedder(c, d)
+}
+
+// examineEncryption says who can open an encrypted memory, and whether all of it is encrypted.
+func (mt *Maintainer) examineEncryption(d *admin.DoctorResponse) error {
+	k := mt.Store.Keys
+	if k == nil {
+		return nil
+	}
+
+	plain, err := mt.Store.Payloads().InClear()
+	if err != nil {
+		return err
+	}
+	if plain > 0 {
+		addFinding(d, "encryption", CheckWarn, "payloads_in_clear",
+			"stop every robotmem that uses the file and run robotmem encrypt again, which continues",
+			"%d payloads are not encrypted", plain)
+		return nil
+	}
+
+	addFinding(d, "encryption", CheckOK, "encrypted", "", "the file and its payloads are encrypted; keys that open them: %d", len(k.Recipients))
+
+	return nil
 }
 
 // examineModes warns of files that other users of this machine can read. They are created for their

@@ -46,6 +46,7 @@ func seconds(n time.Duration) amount { return amount{time: n * time.Second} }
 // scenarios are the rows of the table.
 var scenarios = []scenario{
 	{"power", "power cuts", times(2000), times(150), power},
+	{"encrypted", "power cuts of an encrypted memory", times(500), times(60), encrypted},
 	{"full", "full disk", seconds(60), seconds(8), full},
 	{"small", "disk full at open, migrate, purge", times(90), times(6), small},
 	{"stall", "stalled disk and embedder, at 1 kHz", seconds(30), seconds(6), stall},

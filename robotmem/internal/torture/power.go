@@ -67,6 +67,19 @@ func power(ctx context.Context, r *rig) error {
 	return ctx.Err()
 }
 
+// encrypted is power for a memory with a key.
+func encrypted(ctx context.Context, r *rig) error {
+	key, _, err := local.NewKey()
+	if err != nil {
+		return err
+	}
+	if ctx, err = local.WithKey(ctx, key); err != nil {
+		return err
+	}
+
+	return power(ctx, r)
+}
+
 // record lets robots work on a recording disk. They tell of each call before they make it and after its answer,
 // and calls has all that they told. The log has a mark for each entry of calls, at the moment when it was told.
 func record(ctx context.Context, w workload, dir string, rnd *rand.Rand) (log *faultdisk.Log, calls []call, err error) {

@@ -7,6 +7,7 @@ const names: Record<string, string> = {
   file: "数据库文件",
   texts: "文本校验",
   permissions: "文件权限",
+  encryption: "加密",
   writing: "写入",
   log: "日志",
   "full-text index": "全文索引",
@@ -32,6 +33,8 @@ const details: Record<string, string> = {
   // checks
   pages_readable: "每一页都可正常读取",
   owner_only: "只有所有者能读取文件及其数据",
+  encrypted: "文件及其数据已加密；可打开的密钥数：{0}",
+  payloads_in_clear: "{0} 份数据未加密",
   log_free: "可全部写回数据库文件",
   still_loading: "未比较：仍在读取",
   being_learnt: "未比较：正在写入记忆",
@@ -63,6 +66,7 @@ const details: Record<string, string> = {
 
 /** What can be done about the findings of checks. */
 const remedies: Record<string, string> = {
+  payloads_in_clear: "停止所有使用该文件的 robotmem，再次运行 robotmem encrypt，它会继续",
   still_loading: "写入较少时再运行 robotmem doctor",
   being_learnt: "写入较少时再运行 robotmem doctor",
   features_waiting: "节点运行时会在后台处理",

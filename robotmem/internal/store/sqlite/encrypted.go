@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 
@@ -122,7 +123,7 @@ func keysToOpen(ctx context.Context, place files.Memory, o *Options) (*keys.Keys
 		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the folder cannot be made (%s)", robotmem.Reason(err))
 	}
 
-	return keys.Begin(ctx, place, o.Escrow)
+	return keys.Begin(ctx, o.Disk, place, o.Escrow)
 }
 
 // KeysOf returns the keys of the memory at a place, nil if it is in clear or does not exist. It fails as [keys.Find]
@@ -149,6 +150,9 @@ func KeysOf(ctx context.Context, place files.Memory) (*keys.Keys, error) {
 	case plain && keys.Of(ctx) != nil:
 		return nil, robotmem.Errorf(robotmem.Invalid, "key", "is given for a memory that is not encrypted; "+
 			"encrypt it with robotmem encrypt, or leave the key out")
+	case !plain && found == nil && keys.Of(ctx) != nil:
+		return nil, robotmem.Errorf(robotmem.Corrupt, "db", "the file is no database in clear, and its file of keys is "+
+			"missing; if it is encrypted, bring %s back from a backup of this memory", filepath.Base(place.Keys()))
 	}
 
 	return found, nil

@@ -78,7 +78,7 @@ func (f *fault) Explain() *robotmem.Error {
 			text = "a killed program left a change of the file half done, and undoing it takes writing; open the file once without --read-only"
 		}
 	case sqlite3.NOTADB:
-		kind, text = robotmem.Corrupt, "the file is not a SQLite database; it was left as it is; pass another --db, or, if it was a memory and is damaged, run robotmem doctor --repair"
+		kind, text = robotmem.Corrupt, "the file is not a SQLite database; it was left as it is; pass another --db, or, if it was a memory and is damaged, run robotmem doctor --repair; if it was encrypted, bring its file of keys (.keys) back from a backup"
 	case sqlite3.CORRUPT:
 		kind, text = robotmem.Corrupt, "the file is damaged and was left as it is; stop every robotmem that uses it, then run robotmem doctor --repair, which recovers what can be read into a new file and keeps this one; or bring it back from a backup"
 	case sqlite3.INTERRUPT:
