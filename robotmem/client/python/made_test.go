@@ -41,7 +41,7 @@ const header = `"""Made from the operations of a node: go test ./robotmem/client
 from __future__ import annotations
 
 import datetime
-from typing import Any, BinaryIO, ClassVar, Literal, Protocol, Sequence, TypedDict
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Iterator, Literal, Protocol, Sequence, TypedDict
 
 from ._answer import Answer
 
@@ -76,6 +76,9 @@ func operations() string {
 		schema, _ := in.Schemas[name].(object)
 		b.WriteString(typedDict(name, schema))
 	}
+	for _, f := range ofEpisodes {
+		b.WriteString(fieldsOf(in, f.op, f.class, f.without))
+	}
 	for _, name := range slices.Sorted(maps.Keys(out.Schemas)) {
 		schema, _ := out.Schemas[name].(object)
 		b.WriteString(answerClass(name, schema))
@@ -92,17 +95,79 @@ func class(name, doc, def string) string {
 		def + " _upload(self, op: str, payload: BinaryIO, fields: Object) -> Any:\n        raise NotImplementedError\n"
 }
 
+// ofEpisodes are the operations whose fields a method of Episode passes on, but for those that it fills in.
+var ofEpisodes = []struct {
+	op, class string
+	without   []string
+}{
+	{"learn", "LearnFields", []string{"insight", "session_id", "context"}},
+	{"recall", "RecallFields", []string{"query", "for_session"}},
+	{"advise", "AdviseFields", []string{"query"}},
+	{"save_perception", "SaveFields", []string{"description", "session_id", "context", "data", "data_base64", "path"}},
+}
+
+// fieldsOf writes the type of the fields of an operation, none of which is required.
+func fieldsOf(in *robotmem.Definitions, op, class string, without []string) string {
+	for _, o := range robotmem.Ops() {
+		if o.Name != op {
+			continue
+		}
+		props, _ := in.Input(o)["properties"].(object)
+		var names []string
+		for _, name := range slices.Sorted(maps.Keys(props)) {
+			if !slices.Contains(without, name) {
+				names = append(names, name)
+			}
+		}
+		lines := strings.Split(keys(class, "TypedDict, total=False", names, props), "\n")
+		for i, line := range lines {
+			if strings.HasPrefix(line, "    ") {
+				lines[i] += " | None"
+			}
+		}
+		return strings.Join(lines, "\n")
+	}
+	panic("no operation " + op)
+}
+
+// lists are the fields over which an answer iterates, the first that it has.
+var lists = []string{
+	"memories", "incidents", "sessions", "versions", "collections", "categories", "paths", "entries", "buckets", "groups",
+	"results", "checks", "evictions", "points",
+}
+
+// iterated is the field over which an answer of an operation iterates, "" for none.
+func iterated(name string, props object) string {
+	if !strings.HasSuffix(name, "Response") || name == "StatsResponse" {
+		return ""
+	}
+	for _, key := range lists {
+		if field, _ := props[key].(object); strings.HasPrefix(nesting(field), "[") {
+			return key
+		}
+	}
+	return ""
+}
+
 // answerClass writes the class of an answer, or of a part of one.
 func answerClass(name string, schema object) string {
 	props, _ := schema["properties"].(object)
 	required, _ := schema["required"].([]string)
 	var b strings.Builder
 	fmt.Fprintf(&b, "class %s(Answer):\n", renamed(name))
-	var nested []string
+	var nested, times []string
 	for _, key := range slices.Sorted(maps.Keys(props)) {
 		field, _ := props[key].(object)
 		kind := pyType(field, false)
+		if field["format"] == "date-time" {
+			kind = "datetime.datetime"
+			times = append(times, fmt.Sprintf("%q", key))
+		}
 		empty := strings.HasPrefix(kind, "list[") || strings.HasPrefix(kind, "dict[") || kind == "Object" || kind == "Any"
+		// It is there, and false, also if the node has none.
+		if kind == "Suggestion" {
+			empty = true
+		}
 		if !slices.Contains(required, key) && !empty {
 			kind += " | None"
 		}
@@ -115,10 +180,18 @@ func answerClass(name string, schema object) string {
 			nested = append(nested, fmt.Sprintf("%q: %q", key, n))
 		}
 	}
-	switch {
-	case nested != nil:
+	if nested != nil {
 		fmt.Fprintf(&b, "\n%s\n", wrap("_nested: ClassVar[dict[str, str]] = {"+strings.Join(nested, ", ")+"}", "    ", "        "))
-	case len(props) == 0:
+	}
+	if times != nil {
+		fmt.Fprintf(&b, "\n%s\n", wrap("_times: ClassVar[frozenset[str]] = frozenset(["+strings.Join(times, ", ")+"])", "    ", "        "))
+	}
+	if list := iterated(name, props); list != "" {
+		field, _ := props[list].(object)
+		fmt.Fprintf(&b, "\n    _items: ClassVar[str] = %q\n\n    if TYPE_CHECKING:\n\n        def __iter__(self) -> Iterator[%s]: ...\n",
+			list, strings.TrimPrefix(nesting(field), "["))
+	}
+	if len(props) == 0 {
 		b.WriteString("    pass\n")
 	}
 	return b.String() + "\n\n"

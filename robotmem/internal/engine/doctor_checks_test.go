@@ -20,6 +20,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
+	"github.com/robotmem/robotmem-go/robotmem/internal/keys"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 )
 
@@ -65,7 +66,16 @@ var ailments = map[string]struct {
 	status  string // warn, or fail if empty
 	spoil   func(p patient)
 }{
-	"file":        {spoil: func(p patient) { clearIndexPage(p.t, p.Store.Path()) }},
+	"file": {spoil: func(p patient) { clearIndexPage(p.t, p.Store.Path()) }},
+	"encryption": {status: maintenance.CheckWarn, spoil: func(p patient) {
+		text, _, err := keys.New()
+		p.must(err)
+		id, err := keys.Parse(text)
+		p.must(err)
+		// The payloads were stored without keys.
+		p.Store.Keys, err = keys.Make(id, nil)
+		p.must(err)
+	}},
 	"permissions": {status: "warn", spoil: func(p patient) { p.must(os.Chmod(p.Store.Files().DB(), 0o644)) }},
 	"writing":     {spoil: func(p patient) { p.must(os.Rename(p.Store.Path(), p.Store.Path()+".moved")) }},
 	"log": {status: "warn", spoil: func(p patient) {

@@ -17,6 +17,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 
 	"filippo.io/age"
 	"golang.org/x/crypto/xts"
@@ -169,7 +170,8 @@ func (k *Keys) Pages() *xts.Cipher {
 func Find(ctx context.Context, m files.Memory) (*Keys, error) {
 	data, err := read(m.Keys())
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	// Opening the database says why its folder is none.
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil, nil
 	case err != nil:
 		return nil, robotmem.Errorf(robotmem.Unavailable, "key", "the file of keys cannot be read (%s)", robotmem.Reason(err))

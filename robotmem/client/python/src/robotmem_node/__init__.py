@@ -17,7 +17,7 @@ from ._aio import AsyncEpisode, AsyncMemory
 from ._errors import RobotmemError
 from ._http import DataReader, Event
 from ._memory import Episode, Memory
-from ._answer import Answer
+from ._answer import Answer, Time
 from ._operations import AdviseResponse, Briefing, LearnResponse, RecallResponse, SavePerceptionResponse, Session, StoredMemory, Suggestion
 from ._recorder import Recorder, RecorderCounts
 from ._values import Number
@@ -26,5 +26,5 @@ from ._version import VERSION as __version__
 __all__ = [
     "AdviseResponse", "Advisor", "Answer", "AsyncEpisode", "AsyncMemory", "Briefing", "DataReader", "Episode", "Event", "LearnResponse", "Memory",
     "Number", "RecallResponse", "Recorder", "RecorderCounts", "RobotmemError", "SavePerceptionResponse", "Session", "StoredMemory", "Suggestion",
-    "__version__",
+    "Time", "__version__",
 ]

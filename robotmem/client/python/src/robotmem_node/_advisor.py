@@ -40,7 +40,7 @@ class Advisor:
     ):
         """place_field is the context path of the places. max_distance is how far away an attempt still
         counts, in metres; choose it so that some ten attempts lie within it. Other fields are those of
-        advise, such as n_min and goal. With goal="near", and the place that each attempt reached in
+        advise, such as n_min and goal; goal="return" is task.return, which the wrappers store. With goal="near", and the place that each attempt reached in
         place_field, attempts that missed teach as much as those that hit."""
         if not 0 <= explore <= 1:
             raise ValueError("explore is a fraction of the attempts, 0 to 1, not %r" % explore)
@@ -49,6 +49,8 @@ class Advisor:
                 raise ValueError("the range of %s is (low, high) or a list of choices, not %r" % (name, bounds))
         self.memory, self.task, self.ranges = memory, task, dict(ranges)
         self.explore, self.place_field, self.max_distance = explore, place_field, max_distance
+        if fields.get("goal") == "return":
+            fields["goal"] = "task.return"
         self._fields = {"collection": collection, "parameters": ["params." + name for name in ranges], **fields}
         self._random = random.Random(seed)
 
@@ -71,7 +73,7 @@ class Advisor:
             task=self.task, spatial_sort=near, context_filter=dict(context_filter) if context_filter else None, **self._fields,  # type: ignore[arg-type]
         )
         found = self.answer.suggestion
-        if found is None:
+        if not found:
             return drawn
         for name, r in self.ranges.items():
             value = found.parameters.get("params." + name)

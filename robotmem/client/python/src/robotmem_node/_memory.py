@@ -9,7 +9,7 @@ import os
 import re
 import threading
 import weakref
-from typing import Any, BinaryIO, Callable, Iterator, Mapping, Sequence, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Callable, Iterator, Mapping, Sequence, TypeVar
 
 from . import _node
 from ._errors import RobotmemError
@@ -20,6 +20,11 @@ from ._operations import (
 )
 from ._recorder import Recorder
 from ._values import is_path, loaded
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._operations import AdviseFields, LearnFields, RecallFields, SaveFields, SpatialSort
 
 __all__ = ["Episode", "Memory"]
 
@@ -175,14 +180,15 @@ class Memory(Operations):
 
     def save(self, data: Any, description: str, **fields: Any) -> SavePerceptionResponse:
         """Save a perception: text, bytes, the path of a file (pathlib.Path), an open file, an array of
-        NumPy, a tensor of PyTorch, an image of Pillow or a frame of pandas. Its other fields are those of
+        NumPy, a tensor of PyTorch, an image of Pillow, a figure of Matplotlib or a frame of pandas. Its other fields are those of
         save_perception; rate (Hz) and channels say how to read an array of samples.
 
-        Files are sent as streams of any size. An array becomes a .npy file, an image PNG (one of floats
+        Files are sent as streams of any size. An array becomes a .npy file, an image or figure PNG (one of floats
         or of 32 bits .npy), a frame CSV, with an index other than 0, 1, … as its first columns. load
         gives it back; of a CSV, times come back as text.
         """
-        extra = {name: fields.pop(key) for key, name in (("rate", "rate_hz"), ("channels", "channels")) if fields.get(key) is not None}
+        given = {"rate_hz": fields.pop("rate", None), "channels": fields.pop("channels", None)}
+        extra = {name: value for name, value in given.items() if value is not None}
         if extra:
             fields["metadata"] = {**extra, **(fields.get("metadata") or {})}
         if is_path(data):
@@ -360,32 +366,32 @@ class Episode:
         if failed is not None and raised is None:  # what the block raised says more
             raise failed
 
-    def learn(self, insight: str, *, context: Mapping[str, Any] | None = None, **fields: Any) -> LearnResponse:
+    def learn(self, insight: str, *, context: Mapping[str, Any] | None = None, **fields: Unpack[LearnFields]) -> LearnResponse:
         """Learn a fact of this episode, with the episode's context below its own."""
         return self.memory.learn(insight, session_id=self.id, context=merged(self.context, context or {}) or None, **fields)
 
-    def recall(self, query: str | None = None, *, near: float | None = None, **fields: Any) -> RecallResponse:
+    def recall(self, query: str | None = None, *, near: float | None = None, **fields: Unpack[RecallFields]) -> RecallResponse:
         """Recall for this episode, in its collection unless another is named. near, in metres, asks for
         memories with a place at most so far from the episode's, nearest first."""
         fields.setdefault("collection", self.collection)
         if near is not None:
-            fields["spatial_sort"] = {**self._here(), "max_distance": near}
+            fields["spatial_sort"] = self._here(near)
         return self.memory.recall(query, for_session=self.id, **fields)
 
-    def advise(self, query: str | None = None, *, near: float | None = None, **fields: Any) -> AdviseResponse:
+    def advise(self, query: str | None = None, *, near: float | None = None, **fields: Unpack[AdviseFields]) -> AdviseResponse:
         """Ask which parameters worked for the task of this episode, near its place if it has one. near, in
         metres, is how far away an attempt still counts."""
         task = self.context.get("task")
         if query is None and "task" not in fields and isinstance(task, Mapping):
             fields["task"] = task.get("name")
         if "spatial_sort" not in fields and isinstance(self.context.get("spatial"), Mapping) and "position" in self.context["spatial"]:
-            fields["spatial_sort"] = {**self._here(), **({"max_distance": near} if near is not None else {})}
+            fields["spatial_sort"] = self._here(near)
         fields.setdefault("collection", self.collection)
         return self.memory.advise(query, **fields)
 
-    def save(self, data: Any, description: str, *, context: Mapping[str, Any] | None = None, **fields: Any) -> SavePerceptionResponse:
+    def save(self, data: Any, description: str, *, context: Mapping[str, Any] | None = None, rate: float | None = None, channels: Sequence[str] | None = None, **fields: Unpack[SaveFields]) -> SavePerceptionResponse:
         """Save a perception of this episode; see Memory.save."""
-        return self.memory.save(data, description, session_id=self.id, context=merged(self.context, context or {}) or None, **fields)
+        return self.memory.save(data, description, session_id=self.id, context=merged(self.context, context or {}) or None, rate=rate, channels=channels, **fields)
 
     def recorder(self, source: str, rate: float = 0.0, *, channels: Sequence[str] | None = None, **fields: Any) -> Recorder:
         """Record the samples of a sensor into this episode, to its end; see Recorder."""
@@ -393,9 +399,14 @@ class Episode:
         self._recorders.append(made)
         return made
 
-    def _here(self) -> dict[str, Any]:
+    def _here(self, near: float | None) -> SpatialSort:
         spatial = self.context.get("spatial")
         if not isinstance(spatial, Mapping) or "position" not in spatial:
             raise ValueError("the episode has no place; begin it with place=[x, y, z]")
-        here = {"field": PLACE, "target": spatial["position"]}
-        return {**here, **{name: spatial[name] for name in ("frame_id", "map_id") if name in spatial}}
+        here: SpatialSort = {"field": PLACE, "target": spatial["position"]}
+        if near is not None:
+            here["max_distance"] = near
+        for name in ("frame_id", "map_id"):
+            if name in spatial:
+                here[name] = spatial[name]
+        return here

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from typing import Any, BinaryIO, ClassVar, Literal, Protocol, Sequence, TypedDict
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Iterator, Literal, Protocol, Sequence, TypedDict
 
 from ._answer import Answer
 
@@ -62,23 +62,97 @@ class SpatialSort(_SpatialSort, total=False):
     mode: Literal["strict", "fused"]
 
 
+class LearnFields(TypedDict, total=False):
+    collection: str | None
+    observed_at: Time | None
+    outcome: Literal["success", "failure", "partial", "unknown"] | None
+    pinned: bool | None
+    request_id: str | None
+    source: str | None
+    tags: Sequence[str] | None
+
+
+class RecallFields(TypedDict, total=False):
+    after: Time | None
+    as_of: Time | None
+    as_you_type: bool | None
+    before: Time | None
+    category: str | None
+    collection: str | None
+    context_filter: Object | None
+    context_window: int | None
+    deadline_ms: int | None
+    detail: Literal["ids", "compact", "full"] | None
+    diversity: float | None
+    explain: bool | None
+    like: Like | None
+    max_tokens: int | None
+    min_confidence: float | None
+    min_relevance: float | None
+    n: int | None
+    parse_time: bool | None
+    perception_type: Literal["visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"] | None
+    scope: Literal["local", "fleet", "both"] | None
+    session_id: str | None
+    spatial_sort: SpatialSort | None
+    tags: Sequence[str] | None
+    type: Literal["fact", "perception"] | None
+
+
+class AdviseFields(TypedDict, total=False):
+    after: Time | None
+    before: Time | None
+    collection: str | None
+    context_filter: Object | None
+    explore: bool | None
+    given: Object | None
+    goal: str | None
+    n_min: int | None
+    parameters: Sequence[str] | None
+    scope: Literal["local", "fleet", "both"] | None
+    seed: int | None
+    spatial_sort: SpatialSort | None
+    task: str | None
+
+
+class SaveFields(TypedDict, total=False):
+    collection: str | None
+    media_type: str | None
+    metadata: Object | None
+    observed_at: Time | None
+    origin: str | None
+    perception_type: Literal["visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"] | None
+    request_id: str | None
+    source: str | None
+
+
 class ActivityBucket(Answer):
     facts: int
     failures: int
-    from_: str
+    from_: datetime.datetime
     perceptions: int
     recalls: int
     zero_hits: int
+
+    _times: ClassVar[frozenset[str]] = frozenset(["from"])
 
 
 class ActivityResponse(Answer):
     bucket: str
     buckets: list[ActivityBucket]
-    from_: str
+    from_: datetime.datetime
     interpreted: list[str]
-    to: str
+    to: datetime.datetime
 
     _nested: ClassVar[dict[str, str]] = {"buckets": "[ActivityBucket"}
+
+    _times: ClassVar[frozenset[str]] = frozenset(["from", "to"])
+
+    _items: ClassVar[str] = "buckets"
+
+    if TYPE_CHECKING:
+
+        def __iter__(self) -> Iterator[ActivityBucket]: ...
 
 
 class AdviseResponse(Answer):
@@ -91,7 +165,7 @@ class AdviseResponse(Answer):
     overall: Estimate | None
     parameters: list[ParameterAdvice]
     query_ms: float
-    suggestion: Suggestion | None
+    suggestion: Suggestion
     unknown: int | None
 
     _nested: ClassVar[dict[str, str]] = {"best_combination": "Combination", "differs": "[Difference",
@@ -106,11 +180,17 @@ class AggregateResponse(Answer):
 
     _nested: ClassVar[dict[str, str]] = {"groups": "[OutcomeGroup"}
 
+    _items: ClassVar[str] = "groups"
+
+    if TYPE_CHECKING:
+
+        def __iter__(self) -> Iterator[OutcomeGroup]: ...
+
 
 class AuditEntry(Answer):
     action: str
     after: str | None
-    at: str
+    at: datetime.datetime
     before: str | None
     collection: str | None
     id: int
@@ -121,6 +201,8 @@ class AuditEntry(Answer):
     uid: str | None
     who: str | None
 
+    _times: ClassVar[frozenset[str]] = frozenset(["at"])
+
 
 class AuditResponse(Answer):
     entries: list[AuditEntry]
@@ -130,17 +212,25 @@ class AuditResponse(Answer):
 
     _nested: ClassVar[dict[str, str]] = {"entries": "[AuditEntry"}
 
+    _items: ClassVar[str] = "entries"
+
+    if TYPE_CHECKING:
+
+        def __iter__(self) -> Iterator[AuditEntry]: ...
+
 
 class BackupState(Answer):
     every_seconds: int
     failure: str | None
     failures: int
     file_id: str | None
-    last_failure: str | None
-    last_success: str | None
+    last_failure: datetime.datetime | None
+    last_success: datetime.datetime | None
     own_disk: bool | None
     seconds: float
     to: str
+
+    _times: ClassVar[frozenset[str]] = frozenset(["last_failure", "last_success"])
 
 
 class BatchError(Answer):
@@ -184,6 +274,12 @@ class CategoriesResponse(Answer):
 
     _nested: ClassVar[dict[str, str]] = {"categories": "[CategoryCount"}
 
+    _items: ClassVar[str] = "categories"
+
+    if TYPE_CHECKING:
+
+        def __iter__(self) -> Iterator[CategoryCount]: ...
+
 
 class CategoryCount(Answer):
     category: str
@@ -194,7 +290,9 @@ class ChangesResponse(Answer):
     change: int
     changed: bool
     interpreted: list[str]
-    time: str
+    time: datetime.datetime
+
+    _times: ClassVar[frozenset[str]] = frozenset(["time"])
 
 
 class Channel(Answer):
@@ -226,6 +324,12 @@ class CollectionsResponse(Answer):
     interpreted: list[str]
 
     _nested: ClassVar[dict[str, str]] = {"collections": "[CollectionCount"}
+
+    _items: ClassVar[str] = "collections"
+
+    if TYPE_CHECKING:
+
+        def __iter__(self) -> Iterator[CollectionCount]: ...
 
 
 class Combination(Answer):
@@ -289,6 +393,12 @@ class DoctorResponse(Answer):
 
     _nested: ClassVar[dict[str, str]] = {"checks": "[Check", "lost": "[LostPayload"}
 
+    _items: ClassVar[str] = "checks"
+
+    if TYPE_CHECKING:
+
+        def __iter__(self) -> Iterator[Check]: ...
+
 
 class EndSessionResponse(Answer):
     consolidated: Consolidated
@@ -340,11 +450,17 @@ class HistoryResponse(Answer):
 
     _nested: ClassVar[dict[str, str]] = {"versions": "[Version"}
 
+    _items: ClassVar[str] = "versions"
+
+    if TYPE_CHECKING:
+
+        def __iter__(self) -> Iterator[Version]: ...
+
 
 class Incident(Answer):
-    at: str
+    at: datetime.datetime
     collection: str
-    first_at: str
+    first_at: datetime.datetime
     group: str
     kind: str
     media_type: str | None
@@ -362,16 +478,20 @@ class Incident(Answer):
 
     _nested: ClassVar[dict[str, str]] = {"resolved": "Resolved"}
 
+    _times: ClassVar[frozenset[str]] = frozenset(["at", "first_at"])
+
 
 class IncidentGroup(Answer):
     collection: str
     count: int
-    first_at: str
+    first_at: datetime.datetime
     group: str
-    last_at: str
+    last_at: datetime.datetime
     open: int
     said: str
     task: str | None
+
+    _times: ClassVar[frozenset[str]] = frozenset(["first_at", "last_at"])
 
 
 class IncidentLine(Answer):
@@ -401,6 +521,12 @@ class IncidentsResponse(Answer):
     _nested: ClassVar[dict[str, str]] = {"groups": "[IncidentGroup", "incidents": "[Incident", "lines":
         "[IncidentLine"}
 
+    _items: ClassVar[str] = "incidents"
+
+    if TYPE_CHECKING:
+
+        def __iter__(self) -> Iterator[Incident]: ...
+
 
 class Inferred(Answer):
     category: str
@@ -416,6 +542,12 @@ class LearnBatchResponse(Answer):
     results: list[BatchResult]
 
     _nested: ClassVar[dict[str, str]] = {"results": "[BatchResult"}
+
+    _items: ClassVar[str] = "results"
+
+    if TYPE_CHECKING:
+
+        def __iter__(self) -> Iterator[BatchResult]: ...
 
 
 class LearnResponse(Answer):
@@ -451,6 +583,12 @@ class ListResponse(Answer):
 
     _nested: ClassVar[dict[str, str]] = {"memories": "[StoredMemory"}
 
+    _items: ClassVar[str] = "memories"
+
+    if TYPE_CHECKING:
+
+        def __iter__(self) -> Iterator[StoredMemory]: ...
+
 
 class LostPayload(Answer):
     memory_id: int
@@ -469,7 +607,7 @@ class StoredMemory(Answer):
     conflicts: list[ConflictWith]
     content: str
     context: Object
-    created_at: str
+    created_at: datetime.datetime
     data_uri: str | None
     decay_rate: float | None
     distance: float | None
@@ -477,12 +615,12 @@ class StoredMemory(Answer):
     episode_outcome: str | None
     found: list[ListEntry]
     interpreted: list[str]
-    last_accessed: str | None
+    last_accessed: datetime.datetime | None
     line: str | None
     media_type: str | None
     memory_id: int
     metadata: Object
-    observed_at: str
+    observed_at: datetime.datetime
     outcome: str
     outcome_source: str | None
     params: Any
@@ -511,12 +649,14 @@ class StoredMemory(Answer):
     tier: str | None
     type: str
     uid: str
-    updated_at: str | None
+    updated_at: datetime.datetime | None
     user_tags: list[str]
     version: int | None
 
     _nested: ClassVar[dict[str, str]] = {"after": "[Neighbour", "before": "[Neighbour", "conflicts":
         "[ConflictWith", "found": "[ListEntry", "provenance": "Provenance"}
+
+    _times: ClassVar[frozenset[str]] = frozenset(["created_at", "last_accessed", "observed_at", "updated_at"])
 
 
 class MemoryLine(Answer):
@@ -539,11 +679,13 @@ class OutcomeGroup(Answer):
     failures: int
     from_episodes: int | None
     group: Object
-    last: str
+    last: datetime.datetime
     memories: int
     partial: int
     successes: int
     unknown: int
+
+    _times: ClassVar[frozenset[str]] = frozenset(["last"])
 
 
 class ParameterAdvice(Answer):
@@ -568,6 +710,12 @@ class PathsResponse(Answer):
     total: int
 
     _nested: ClassVar[dict[str, str]] = {"paths": "[ContextPath"}
+
+    _items: ClassVar[str] = "paths"
+
+    if TYPE_CHECKING:
+
+        def __iter__(self) -> Iterator[ContextPath]: ...
 
 
 class PinResponse(Answer):
@@ -598,13 +746,15 @@ class PlaceField(Answer):
 class PlacePoint(Answer):
     category: str
     memory_id: int
-    observed_at: str
+    observed_at: datetime.datetime
     success: bool | None
     summary: str
     type: str
     x: float
     y: float
     z: float | None
+
+    _times: ClassVar[frozenset[str]] = frozenset(["observed_at"])
 
 
 class PlacesResponse(Answer):
@@ -618,6 +768,12 @@ class PlacesResponse(Answer):
 
     _nested: ClassVar[dict[str, str]] = {"cells": "[PlaceCell", "fields": "[PlaceField", "points":
         "[PlacePoint"}
+
+    _items: ClassVar[str] = "points"
+
+    if TYPE_CHECKING:
+
+        def __iter__(self) -> Iterator[PlacePoint]: ...
 
 
 class PreviewResponse(Answer):
@@ -665,6 +821,12 @@ class RecallResponse(Answer):
     _nested: ClassVar[dict[str, str]] = {"memories": "[StoredMemory", "stages": "[Stage", "times":
         "[TimePhrase"}
 
+    _items: ClassVar[str] = "memories"
+
+    if TYPE_CHECKING:
+
+        def __iter__(self) -> Iterator[StoredMemory]: ...
+
 
 class RecalledMemory(Answer):
     category: str
@@ -685,9 +847,11 @@ class RepairResponse(Answer):
 
 
 class Resolved(Answer):
-    at: str
+    at: datetime.datetime
     lesson: str
     memory_id: int
+
+    _times: ClassVar[frozenset[str]] = frozenset(["at"])
 
 
 class RestoreResponse(Answer):
@@ -706,6 +870,12 @@ class RetainResponse(Answer):
     interpreted: list[str]
 
     _nested: ClassVar[dict[str, str]] = {"evictions": "[Eviction"}
+
+    _items: ClassVar[str] = "evictions"
+
+    if TYPE_CHECKING:
+
+        def __iter__(self) -> Iterator[Eviction]: ...
 
 
 class SamplesResponse(Answer):
@@ -754,20 +924,22 @@ class Session(Answer):
     client_type: str | None
     collection: str
     context: Object
-    created_at: str
-    ended_at: str | None
+    created_at: datetime.datetime
+    ended_at: datetime.datetime | None
     memory_count: int
     outcome_score: float | None
     session_id: str
     status: str
+
+    _times: ClassVar[frozenset[str]] = frozenset(["created_at", "ended_at"])
 
 
 class SessionResponse(Answer):
     client_type: str | None
     collection: str
     context: Object
-    created_at: str
-    ended_at: str | None
+    created_at: datetime.datetime
+    ended_at: datetime.datetime | None
     interpreted: list[str]
     memory_count: int
     outcome_score: float | None
@@ -780,11 +952,13 @@ class SessionResponse(Answer):
     _nested: ClassVar[dict[str, str]] = {"recalled": "[RecalledMemory", "streams": "[StreamCount", "summary":
         "SessionSummary"}
 
+    _times: ClassVar[frozenset[str]] = frozenset(["created_at", "ended_at"])
+
 
 class SessionSummary(Answer):
     categories: dict[str, int]
     duration_s: float
-    ended_at: str | None
+    ended_at: datetime.datetime | None
     facts: int
     failures: int
     outcome_score: float | None
@@ -798,6 +972,8 @@ class SessionSummary(Answer):
 
     _nested: ClassVar[dict[str, str]] = {"streams": "[StreamCount"}
 
+    _times: ClassVar[frozenset[str]] = frozenset(["ended_at"])
+
 
 class SessionsResponse(Answer):
     degraded: list[str]
@@ -809,6 +985,12 @@ class SessionsResponse(Answer):
     total: int
 
     _nested: ClassVar[dict[str, str]] = {"sessions": "[Session"}
+
+    _items: ClassVar[str] = "sessions"
+
+    if TYPE_CHECKING:
+
+        def __iter__(self) -> Iterator[Session]: ...
 
 
 class SimilarMemory(Answer):
@@ -888,9 +1070,11 @@ class Suggestion(Answer):
 
 
 class TimePhrase(Answer):
-    after: str | None
-    before: str | None
+    after: datetime.datetime | None
+    before: datetime.datetime | None
     text: str
+
+    _times: ClassVar[frozenset[str]] = frozenset(["after", "before"])
 
 
 class TimelineResponse(Answer):
@@ -899,6 +1083,12 @@ class TimelineResponse(Answer):
     of: str
 
     _nested: ClassVar[dict[str, str]] = {"memories": "[MemoryLine"}
+
+    _items: ClassVar[str] = "memories"
+
+    if TYPE_CHECKING:
+
+        def __iter__(self) -> Iterator[MemoryLine]: ...
 
 
 class UpdateResponse(Answer):
@@ -917,13 +1107,15 @@ class ValueRecord(Answer):
     attempts: float
     from_: float | None
     high: float
-    last_tried: str | None
+    last_tried: datetime.datetime | None
     low: float
     memory_ids: list[int]
     rate: float
     successes: float | None
     to: float | None
     value: Any
+
+    _times: ClassVar[frozenset[str]] = frozenset(["last_tried"])
 
 
 class Version(Answer):
@@ -932,12 +1124,14 @@ class Version(Answer):
     confidence: float
     content: str
     context: Object
-    from_: str
+    from_: datetime.datetime
     reason: str | None
     status: str
     superseded_by: int | None
-    to: str | None
+    to: datetime.datetime | None
     version: int
+
+    _times: ClassVar[frozenset[str]] = frozenset(["from", "to"])
 
 
 class Worker(Answer):

@@ -13,7 +13,7 @@ import re
 import warnings
 from typing import Any, NamedTuple
 
-from ._answer import Answer
+from ._answer import Answer, Time
 
 
 class Number(float):
@@ -53,6 +53,8 @@ def encode(value: Any, path: str = "") -> str:
         return "{" + ",".join(key + ":" + v for key, v in parts.items()) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ",".join(encode(v, "%s[%d]" % (path, i)) for i, v in enumerate(value)) + "]"
+    if isinstance(value, Time):
+        return json.dumps(value.text)
     if isinstance(value, datetime.datetime):
         if value != value:
             raise ValueError(_at(path) + "NaT is no time; leave the key out, or give None")
@@ -150,6 +152,10 @@ def payload(value: Any) -> Payload | None:
             return Payload(npy(numpy.asarray(value)), None, "visual")
         out = io.BytesIO()
         (value if value.mode in ("1", "L", "LA", "P", "RGB", "RGBA", "I;16") else value.convert("RGB")).save(out, "PNG")
+        return Payload(out.getvalue(), "image/png", "visual")
+    if kind == "matplotlib" and hasattr(value, "savefig"):  # a figure
+        out = io.BytesIO()
+        value.savefig(out, format="png", bbox_inches="tight")
         return Payload(out.getvalue(), "image/png", "visual")
     value = untensored(value)
     if hasattr(value, "dtype") and hasattr(value, "tobytes"):

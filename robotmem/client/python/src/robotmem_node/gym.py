@@ -50,6 +50,7 @@ class MemoryWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         self.memory, self.params = memory, {}
         self.episode: Episode | None = None
         self.lost = 0
+        self._told = False  # that the environment gives no outcome
         self._key, self._end_key, self._success = key, end_key, success or _stated
         self._task = task or (env.spec.id if env.spec is not None else type(env.unwrapped).__name__)
         self._context, self._collection = dict(context or {}), collection
@@ -77,6 +78,9 @@ class MemoryWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         self._steps += 1
         if (terminated or truncated) and self.episode is not None:
             success = self._success(info, self._return, terminated)
+            if success is None and self._success is _stated and not self._told:
+                self._told = True
+                warnings.warn(no_outcome(self._task), stacklevel=2)
             try:
                 info = {**info, "memory_id": self._remember(obs, success)}
             except RobotmemError as err:
@@ -116,6 +120,14 @@ class MemoryWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
     def _lose(self, err: RobotmemError) -> None:
         self.lost += 1
         warnings.warn("the episode is not remembered: %s" % err, stacklevel=3)
+
+
+def no_outcome(task: str) -> str:
+    """What a wrapper says of an environment whose episodes neither succeed nor fail."""
+    return (
+        "%s says nothing of success (info has no is_success and no success), so that its episodes are stored without an outcome; "
+        "give success=, or let advise maximise the return: goal='task.return', for Advisor goal='return'" % task
+    )
 
 
 def _stated(info: Mapping[str, Any], _: float, terminated: bool) -> bool | None:

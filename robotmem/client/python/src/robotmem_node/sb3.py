@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Mapping
 
 from stable_baselines3.common.callbacks import BaseCallback
 
 from ._errors import RobotmemError
 from ._memory import Episode, Memory
+from .gym import no_outcome
 
 __all__ = ["MemoryCallback"]
 
@@ -30,6 +32,7 @@ class MemoryCallback(BaseCallback):
         self.memory, self.lost, self.episodes = memory, 0, 0
         self._task, self._params, self._context, self._collection, self._every = task, dict(params or {}), dict(context or {}), collection, max(1, every)
         self._episode: Episode | None = None
+        self._told = False  # that the environment gives no outcome
         self._successes: list[bool] = []
 
     def _on_training_start(self) -> None:
@@ -49,6 +52,9 @@ class MemoryCallback(BaseCallback):
                 continue
             self.episodes += 1
             success = info.get("is_success")
+            if success is None and not self._told:
+                self._told = True
+                warnings.warn(no_outcome(self._task or "the environment"), stacklevel=2)
             if success is not None:
                 self._successes = [*self._successes[-99:], bool(success)]
             if self._episode is None or (self.episodes - 1) % self._every:
