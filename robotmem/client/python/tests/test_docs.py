@@ -14,6 +14,7 @@ from robotmem_node import Memory, compat
 
 try:
     import gymnasium
+    import matplotlib.figure
     import numpy
     import pandas
     import PIL.Image
@@ -53,10 +54,12 @@ class Examples(unittest.TestCase):
             old["options"], kept = ("--embedder", "none"), old["options"]
             pathlib.Path("run.mcap").write_bytes(b"\x89MCAP0\r\nnot a whole one")
             (pathlib.Path(d) / "home").mkdir()
+            figure = matplotlib.figure.Figure()
+            figure.subplots().plot([1, 3, 2])
             try:
                 with Memory("examples.db") as m, m.episode(place=[0, 0, 0]) as ep:
                     names = {
-                        "m": m, "memory": m, "ep": ep, "array": numpy.random.default_rng(1).normal(size=(100, 3)), "pil_image": PIL.Image.new("RGB", (8, 8)),
+                        "m": m, "memory": m, "ep": ep, "array": numpy.random.default_rng(1).normal(size=(100, 3)), "pil_image": PIL.Image.new("RGB", (8, 8)), "figure": figure,
                         "dataframe": pandas.DataFrame({"t": [0.0, 0.1], "fz": [1.0, 2.0]}), "Path": pathlib.Path, "time": time, "running": Running(),
                         "fx": 1, "fy": 2, "fz": 3, "goal": [1, 2], "Memory": Memory, "Advisor": robotmem_node.Advisor, "gymnasium": gymnasium, "MemoryWrapper": gym.MemoryWrapper,
                     }
