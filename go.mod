@@ -41,6 +41,7 @@ require (
 	golang.org/x/text v0.43.0
 	golang.org/x/time v0.16.0
 	gonum.org/v1/gonum v0.17.0
+	lukechampine.com/adiantum v1.1.1
 	pgregory.net/rapid v1.3.0
 )
 

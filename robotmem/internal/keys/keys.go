@@ -6,7 +6,6 @@ package keys
 import (
 	"bytes"
 	"context"
-	"crypto/aes"
 	"crypto/hkdf"
 	"crypto/rand"
 	"crypto/sha256"
@@ -20,7 +19,6 @@ import (
 	"syscall"
 
 	"filippo.io/age"
-	"golang.org/x/crypto/xts"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/disk"
@@ -106,6 +104,7 @@ type content struct {
 const (
 	version    = 1
 	masterSize = 32
+	keySize    = 32
 	// fileLimit bounds a file of keys in bytes.
 	fileLimit = 1 << 20
 )
@@ -114,9 +113,7 @@ const (
 type Keys struct {
 	content
 
-	pages  *xts.Cipher
-	names  *xts.Cipher
-	bodies []byte
+	pages, names, bodies []byte
 }
 
 // Make returns random keys, for an identity and for the public keys of an escrow. It fails with Invalid for a wrong recipient.
@@ -133,32 +130,21 @@ func Make(id *Identity, escrow []string) (*Keys, error) {
 
 // derive computes the keys for each use.
 func (k *Keys) derive() error {
-	var parts [3][]byte
-
-	for i, part := range []struct {
-		use  string
-		size int
-	}{{"database", 64}, {"payload names", 64}, {"payloads", 32}} {
+	for _, part := range []struct {
+		to  *[]byte
+		use string
+	}{{&k.pages, "database"}, {&k.names, "payload names"}, {&k.bodies, "payloads"}} {
 		var err error
-		if parts[i], err = hkdf.Key(sha256.New, k.Master, nil, "robotmem "+part.use, part.size); err != nil {
+		if *part.to, err = hkdf.Key(sha256.New, k.Master, nil, "robotmem "+part.use, keySize); err != nil {
 			return err
 		}
 	}
 
-	var err error
-	if k.pages, err = xts.NewCipher(aes.NewCipher, parts[0]); err != nil {
-		return err
-	}
-	if k.names, err = xts.NewCipher(aes.NewCipher, parts[1]); err != nil {
-		return err
-	}
-	k.bodies = parts[2]
-
 	return nil
 }
 
-// Pages is the cipher of the database, in sectors; nil for a database in clear.
-func (k *Keys) Pages() *xts.Cipher {
+// Pages is the key of the database, of 32 bytes; nil for a database in clear.
+func (k *Keys) Pages() []byte {
 	if k == nil {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 
 	"filippo.io/age"
 	"golang.org/x/crypto/chacha20poly1305"
+	"lukechampine.com/adiantum"
 
 	"github.com/robotmem/robotmem-go/perception/payload"
 )
@@ -23,15 +24,15 @@ func (k *Keys) Payloads() payload.Cipher {
 type payloads struct{ *Keys }
 
 // Name implements [payload.Cipher].
-func (p payloads) Name(sum [32]byte) (name [32]byte) {
-	p.names.Encrypt(name[:], sum[:], 0)
-	return name
+func (p payloads) Name(sum [32]byte) [32]byte {
+	adiantum.New(p.names).Encrypt(sum[:], nil)
+	return sum
 }
 
 // Sum implements [payload.Cipher].
-func (p payloads) Sum(name [32]byte) (sum [32]byte) {
-	p.names.Decrypt(sum[:], name[:], 0)
-	return sum
+func (p payloads) Sum(name [32]byte) [32]byte {
+	adiantum.New(p.names).Decrypt(name[:], nil)
+	return name
 }
 
 // Seal implements [payload.Cipher].

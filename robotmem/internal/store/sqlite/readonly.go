@@ -159,9 +159,9 @@ func (db *DB) unchanged() error {
 func fileURI(path string, o ConnOptions) string {
 	query := url.Values{}
 	system := o.VFS
-	if c := o.Keys.Pages(); c != nil {
+	if key := o.Keys.Pages(); key != nil {
 		var number string
-		system, number = encryptedVFS(o.VFS, c)
+		system, number = encryptedVFS(o.VFS, key)
 		query.Set("key", number)
 	}
 	if system != "" {
