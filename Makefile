@@ -12,7 +12,7 @@ GOPACKAGES_VERSION := v0.51.0
 OLLAMA_VERSION := v0.11.4
 OLLAMA := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/robotmem/ollama-$(OLLAMA_VERSION)/ollama
 
-.PHONY: changelog small onnx onnx-test tidy torture torture-short schemathesis ui ui-test browser-test browser-short fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test release release-test wheels python-test mcpb
+.PHONY: docs changelog small onnx onnx-test tidy torture torture-short schemathesis ui ui-test browser-test browser-short fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test release release-test wheels python-test mcpb
 
 check:
 	.ci/check
@@ -110,6 +110,11 @@ compare-test:
 # The changes of changelog/unreleased, as a section of CHANGELOG.md. Run it before the tag of a release.
 changelog:
 	$(GO) run ./.ci/changelog $(VERSION)
+
+# The documentation as static files with a search that works offline: artifacts/docs/index.html.
+docs:
+	.ci/venv $(TOOLS)/docs mkdocs-material==9.8.2
+	NO_MKDOCS_2_WARNING=1 $(TOOLS)/docs/bin/mkdocs build -q -f .ci/docs/mkdocs.yml
 
 # The functions of the dashboard that compute, in Node.
 ui-test:
