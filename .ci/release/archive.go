@@ -28,17 +28,23 @@ func (p packed) mode() os.FileMode {
 	return 0o644
 }
 
-// archive writes the program with its licence and README: a zip for Windows, a
+// archive writes the program with its README and licences: a zip for Windows, a
 // tar for the others.
 func (r *release) archive(t target, binary []byte) error {
 	name := fmt.Sprintf("robotmem_%s_%s_%s", r.version, t.goos, t.goarch)
-	files := []packed{{name + "/" + t.program(), binary, true}}
-	for _, f := range []string{"LICENSE", "README.md"} {
-		data, err := os.ReadFile(filepath.Join(r.root, f))
-		if err != nil {
-			return err
-		}
-		files = append(files, packed{name + "/" + f, data, false})
+	readme, err := os.ReadFile(filepath.Join(r.root, "README.md"))
+	if err != nil {
+		return err
+	}
+	papers, err := r.papers()
+	if err != nil {
+		return err
+	}
+
+	files := []packed{{name + "/" + t.program(), binary, true}, {name + "/README.md", readme, false}}
+	for _, p := range papers {
+		p.name = name + "/" + p.name
+		files = append(files, p)
 	}
 
 	if t.goos == "windows" {

@@ -134,14 +134,18 @@ func (r *release) bundle(t target, binary []byte) (bundleFile, error) {
 	if err != nil {
 		return bundleFile{}, err
 	}
-	files := []packed{{"manifest.json", m, false}, {"server/" + t.program(), binary, true}}
-	for _, path := range []string{".ci/release/icon.png", "LICENSE"} {
-		data, err := os.ReadFile(filepath.Join(r.root, path))
-		if err != nil {
-			return bundleFile{}, err
-		}
-		files = append(files, packed{filepath.Base(path), data, false})
+	icon, err := os.ReadFile(filepath.Join(r.root, ".ci/release/icon.png"))
+	if err != nil {
+		return bundleFile{}, err
 	}
+	papers, err := r.papers()
+	if err != nil {
+		return bundleFile{}, err
+	}
+
+	files := append([]packed{
+		{"manifest.json", m, false}, {"server/" + t.program(), binary, true}, {"icon.png", icon, false},
+	}, papers...)
 	data, err := zipped(files, r.when)
 	if err != nil {
 		return bundleFile{}, err

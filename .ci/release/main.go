@@ -1,6 +1,7 @@
 // Command release builds what is published: archives of the program for every
-// system, MCP bundles, their sums, and the entry of the MCP registry. From the
-// same commit and Go it makes the same bytes. Run it at the module's root:
+// system, MCP bundles, their sums, and the entry of the MCP registry. .ci/wheels and
+// .ci/packages make the rest of its archives. From the same commit and Go it makes the
+// same bytes. Run it at the module's root:
 //
 //	go run ./.ci/release -version 1.2.3
 package main
@@ -21,11 +22,20 @@ import (
 	"time"
 )
 
-// target is a system that is built for.
+// target is a system that is built for. The processor is named as in the names of files.
 type target struct{ goos, goarch string }
 
 var targets = []target{
-	{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "arm64"}, {"darwin", "amd64"}, {"windows", "amd64"},
+	{"linux", "amd64"}, {"linux", "arm64"}, {"linux", "armv7"}, {"darwin", "arm64"}, {"darwin", "amd64"},
+	{"windows", "amd64"}, {"windows", "arm64"},
+}
+
+// environment tells Go what to build for.
+func (t target) environment() []string {
+	if t.goarch == "armv7" {
+		return []string{"GOOS=" + t.goos, "GOARCH=arm", "GOARM=7"}
+	}
+	return []string{"GOOS=" + t.goos, "GOARCH=" + t.goarch}
 }
 
 func (t target) String() string { return t.goos + "/" + t.goarch }
@@ -53,11 +63,14 @@ func main() {
 	r := &release{root: ".", targets: targets}
 	flag.StringVar(&r.out, "out", filepath.Join("artifacts", "release"), "folder to write to; what is in it goes")
 	flag.StringVar(&r.version, "version", "", "version such as 1.2.3; default what git describe says")
-	only := flag.String("only", "", "one target such as linux/amd64 instead of all")
+	only := flag.String("only", "", "targets such as linux/amd64,linux/armv7 instead of all")
 	flag.Parse()
 	if *only != "" {
-		goos, goarch, _ := strings.Cut(*only, "/")
-		r.targets = []target{{goos, goarch}}
+		r.targets = nil
+		for name := range strings.SplitSeq(*only, ",") {
+			goos, goarch, _ := strings.Cut(name, "/")
+			r.targets = append(r.targets, target{goos, goarch})
+		}
 	}
 	if err := r.run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
@@ -144,11 +157,13 @@ func (r *release) build(ctx context.Context, t target) ([]byte, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
+
 	path := filepath.Join(dir, t.program())
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w -X main.released=v"+r.version, "-o",
+	// The version is the one that is given, and a checkout with and without git makes the same bytes.
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.released=v"+r.version, "-o",
 		path, "./cmd/robotmem")
 	cmd.Dir = r.root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.goos, "GOARCH="+t.goarch)
+	cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0"), t.environment()...)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
 		return nil, err
@@ -216,6 +231,20 @@ func (r *release) sums() error {
 		fmt.Fprintf(&b, "%s  %s\n", sumOf(data), e.Name())
 	}
 	return r.write("SHA256SUMS", []byte(b.String()))
+}
+
+// papers are the files that every copy of the program comes with: its licence and those of its parts.
+func (r *release) papers() ([]packed, error) {
+	var out []packed
+	for _, path := range []string{"LICENSE", "robotmem/notices/THIRD_PARTY_NOTICES"} {
+		data, err := os.ReadFile(filepath.Join(r.root, path))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, packed{filepath.Base(path), data, false})
+	}
+
+	return out, nil
 }
 
 func sumOf(data []byte) string {

@@ -117,7 +117,7 @@ func checkArchive(t *testing.T, r *release, base string) {
 			t.Errorf("%s is of %v by %q, want %v by nobody", h.Name, h.ModTime, h.Uname, r.when)
 		}
 	}
-	want := map[string]int64{base + "/robotmem": 0o755, base + "/LICENSE": 0o644, base + "/README.md": 0o644}
+	want := map[string]int64{base + "/robotmem": 0o755, base + "/LICENSE": 0o644, base + "/README.md": 0o644, base + "/THIRD_PARTY_NOTICES": 0o644}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
