@@ -43,15 +43,23 @@ def binary() -> str:
         if os.access(given, os.X_OK):
             return given
         raise RobotmemError("unavailable", "ROBOTMEM_BINARY", "%s is no program that can be run" % given)
-    packaged = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", name)
-    if os.path.exists(packaged):
-        if not os.access(packaged, os.X_OK):  # some installers lose the mode
-            os.chmod(packaged, 0o755)
-        return packaged
+    own = packaged()
+    if own is not None:
+        return own
     found = shutil.which(name)
     if found is None:
         raise RobotmemError("unavailable", "", "this installation of robotmem-node has no program robotmem for %s on %s, and there is none on PATH; download it, or run `go install github.com/robotmem/robotmem-go/cmd/robotmem@latest`, or set ROBOTMEM_BINARY to its path" % (sys.platform, _machine()))
     return found
+
+
+def packaged() -> str | None:
+    """The path of the program in this package, or None: the wheel for any system has none."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "robotmem.exe" if os.name == "nt" else "robotmem")
+    if not os.path.exists(path):
+        return None
+    if not os.access(path, os.X_OK):  # some installers lose the mode
+        os.chmod(path, 0o755)
+    return path
 
 
 def _machine() -> str:
