@@ -178,6 +178,37 @@ func TestEverySchemaVersionIsListed(t *testing.T) {
 	}
 }
 
+// Every module that go.mod requires directly has a line that says why, and no other has one.
+func TestEveryDependencyIsExplained(t *testing.T) {
+	mod, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("docs/reference/dependencies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	required := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^(?:require )?\t?(\S+\.\S+/\S+) v\S+$`).FindAllSubmatch(mod, -1) {
+		required[string(m[1])] = true
+	}
+	if len(required) < 30 {
+		t.Fatalf("go.mod requires %d modules directly: its form has changed", len(required))
+	}
+
+	for _, m := range regexp.MustCompile("(?m)^\\| `(\\S+/\\S+)` \\|.*[^ ] \\|.*[^ ] \\|.*[^ ] \\|$").FindAllSubmatch(page, -1) {
+		if name := string(m[1]); !required[name] {
+			t.Errorf("docs/reference/dependencies.md has a line of %s, which go.mod does not require directly", name)
+		} else {
+			delete(required, name)
+		}
+	}
+	for name := range required {
+		t.Errorf("docs/reference/dependencies.md has no line of %s with why, state and alternative", name)
+	}
+}
+
 // The tree of the architecture has every package, by its path or by its last name beside another one.
 func TestEveryPackageIsInTheTree(t *testing.T) {
 	page, err := os.ReadFile("docs/explanation/architecture.md")
