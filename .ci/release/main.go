@@ -98,6 +98,9 @@ func (r *release) run(ctx context.Context) error {
 		if err := r.checkChangelog(); err != nil {
 			return err
 		}
+		if err := r.writeReadme(); err != nil {
+			return err
+		}
 	}
 	if r.when, err = r.commitTime(ctx); err != nil {
 		return err

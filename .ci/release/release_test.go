@@ -65,6 +65,39 @@ func TestAReleaseHasItsSectionOfTheChangelog(t *testing.T) {
 	}
 }
 
+// No line of the README fails before there is a release, and a release names itself.
+func TestTheREADMENamesWhatIsPublished(t *testing.T) {
+	data, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := withPublished(string(data), "1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"cmd/robotmem@v1.2.3\n", "robotmem-node==1.2.3 ", "/v1.2.3/robotmem_1.2.3_linux_amd64.deb "} {
+		if !strings.Contains(page, line) {
+			t.Errorf("the README of a release lacks %q", line)
+		}
+	}
+	if again, err := withPublished(page, "1.2.3"); err != nil || again != page {
+		t.Error("a second release of a version changes the README", err)
+	}
+
+	unpublished, err := withPublished(page, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"pip install robotmem-node", "@v", "releases/download"} {
+		if strings.Contains(unpublished, line) {
+			t.Errorf("the README without a release has %q, which fails", line)
+		}
+	}
+	if _, err := withPublished("# robotmem\n", "1.2.3"); err == nil {
+		t.Error("a README without the markers is taken")
+	}
+}
+
 func readFile(t *testing.T, r *release, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(r.out, name))

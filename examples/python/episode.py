@@ -4,7 +4,8 @@
 The script starts a node through the package robotmem-node, checks every answer, prints
 what happened, and exits with 1 at the first answer that it did not expect.
 
-    pip install robotmem-node
+    make wheels ONLY=linux/amd64
+    pip install --no-index --find-links artifacts/release robotmem-node
     python3 episode.py
 """
 

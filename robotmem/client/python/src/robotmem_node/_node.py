@@ -48,7 +48,7 @@ def binary() -> str:
         return own
     found = shutil.which(name)
     if found is None:
-        raise RobotmemError("unavailable", "", "this installation of robotmem-node has no program robotmem for %s on %s, and there is none on PATH; download it, or run `go install github.com/robotmem/robotmem-go/cmd/robotmem@latest`, or set ROBOTMEM_BINARY to its path" % (sys.platform, _machine()))
+        raise RobotmemError("unavailable", "", "this installation of robotmem-node has no program robotmem for %s on %s, and there is none on PATH; run `go install ./cmd/robotmem` in a clone of https://github.com/robotmem/robotmem-go, or set ROBOTMEM_BINARY to its path" % (sys.platform, _machine()))
     return found
 
 
