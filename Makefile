@@ -70,7 +70,7 @@ lint: $(GOLANGCI)
 # After a change of what the root module requires, which the others build on.
 tidy:
 	$(GO) mod tidy
-	@for m in $(MODULES) examples/compare; do GOWORK=off $(GO) -C $$m mod tidy || exit 1; done
+	@for m in $(MODULES) examples/compare .ci/packages; do GOWORK=off $(GO) -C $$m mod tidy || exit 1; done
 
 $(GOPACKAGES):
 	GOBIN=$(TOOLS) $(GO) install golang.org/x/tools/go/packages/gopackages@$(GOPACKAGES_VERSION)
@@ -120,18 +120,17 @@ docs:
 ui-test:
 	cd ui && { [ -d node_modules ] || npm ci --silent; } && npm test --silent
 
-# What is published, into artifacts/release: archives, MCP bundles, their sums
-# and the registry's entry. VERSION is the latest tag's unless it is set.
+# What is published, into artifacts/release: archives, MCP bundles, wheels, .deb, .rpm, the container image,
+# their sums, lists of parts, and the registry's entry. VERSION is the latest tag's unless it is set. ONLY is
+# a list of targets such as linux/amd64,linux/armv7. MINISIGN_KEY is the file of the key that signs.
 # One with a version is for users: its libraries are looked up in the database of known holes first, and a
 # database that is not reached ends it.
 release:
-	$(if $(VERSION),.ci/vuln)
-	$(GO) run ./.ci/release $(if $(VERSION),-version $(VERSION))
+	$(if $(VERSION),VULN_OPTIONAL= .ci/vuln)
+	.ci/released artifacts/release $(if $(VERSION),-version $(VERSION)) $(if $(ONLY),-only $(ONLY))
 
-# Wheels of the Python package for every system of the release, beside its archives.
+# Wheels of the Python package are among them.
 wheels: release
-	.ci/venv $(TOOLS)/hatch hatchling==1.27.0
-	$(TOOLS)/hatch/bin/python .ci/wheels artifacts/release
 
 # The package as its users get it: wheels, types, notebook, Gymnasium, Stable-Baselines3, LeRobot.
 python-test:
@@ -139,6 +138,7 @@ python-test:
 
 release-test: mcpb
 	$(GO) vet ./.ci/release ./.ci/changelog
+	$(GO) -C .ci/packages vet ./...
 	$(GO) test ./.ci/release ./.ci/changelog
 
 # The official tool that reads bundles.
