@@ -47,6 +47,7 @@ func readArchives(dir string) ([]program, error) {
 	}
 
 	var out []program
+
 	for _, e := range entries {
 		found := archiveName.FindStringSubmatch(e.Name())
 		if found == nil {
@@ -65,6 +66,7 @@ func readArchives(dir string) ([]program, error) {
 		if err := read(data); err != nil {
 			return nil, fmt.Errorf("%s: %w", e.Name(), err)
 		}
+
 		for _, name := range []string{"LICENSE", "README.md", "THIRD_PARTY_NOTICES"} {
 			if len(p.files[name]) == 0 {
 				return nil, fmt.Errorf("%s has no %s", e.Name(), name)
@@ -132,6 +134,7 @@ func checkNotices(p *program) error {
 	}
 
 	lines := strings.Split(string(p.files["THIRD_PARTY_NOTICES"]), "\n")
+
 	for _, m := range info.Deps {
 		if m.Replace != nil {
 			m = m.Replace

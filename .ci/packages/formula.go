@@ -50,6 +50,7 @@ type formulaProcessor struct{ Name, Archive, Sum string }
 // formula writes robotmem.rb for the systems of Homebrew. A release without them has none.
 func formula(dir string, programs []program) error {
 	var systems []formulaSystem
+
 	for _, s := range []struct{ goos, name string }{{"darwin", "macos"}, {"linux", "linux"}} {
 		system := formulaSystem{Name: s.name}
 		for _, p := range programs {

@@ -35,13 +35,14 @@ func image(ctx context.Context, dir string, programs []program) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work)
+	defer func() { _ = os.RemoveAll(work) }()
 
 	var (
 		index v1.ImageIndex = mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 		list  []legacyImage
 		first *program
 	)
+
 	for i := range programs {
 		p := &programs[i]
 		if p.goos != "linux" {
@@ -201,7 +202,7 @@ func healthcheck(ctx context.Context, p *program) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(work)
+	defer func() { _ = os.RemoveAll(work) }()
 
 	out := filepath.Join(work, "robotmem-health")
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", out, "./healthcheck")
@@ -218,6 +219,7 @@ func healthcheck(ctx context.Context, p *program) ([]byte, error) {
 // left out: a file of PEM cannot say it.
 func certificates() []byte {
 	var b bytes.Buffer
+
 	for root := range bundle.Roots() {
 		if root.Constraint == nil {
 			_ = pem.Encode(&b, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate}) // a buffer takes all
@@ -241,6 +243,7 @@ func layer(when time.Time, entries []entry) (v1.Layer, error) {
 	z := gzip.NewWriter(&b) // once: what is compressed already is taken as it is
 	w := tar.NewWriter(z)
 	made := map[string]bool{}
+
 	for _, e := range entries {
 		for i, c := range strings.TrimSuffix(e.name, "/") {
 			if parent := e.name[:i]; c == '/' && !made[parent] {
@@ -267,6 +270,7 @@ func layer(when time.Time, entries []entry) (v1.Layer, error) {
 	}
 
 	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b.Bytes())), nil }
+
 	return tarball.LayerFromOpener(open, tarball.WithMediaType(types.OCILayer))
 }
 
@@ -290,11 +294,14 @@ func tarOf(dir string, when time.Time) ([]byte, error) {
 			return err
 		}
 		_, err = w.Write(data)
+
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 
-	return b.Bytes(), w.Close()
+	err = w.Close() // which writes the end
+
+	return b.Bytes(), err
 }

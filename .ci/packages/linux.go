@@ -30,13 +30,15 @@ func linuxPackage(dir, format string, p *program) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work)
+	defer func() { _ = os.RemoveAll(work) }()
 
 	source := func(name string, data []byte) (string, error) {
 		path := filepath.Join(work, filepath.Base(name))
 		return path, os.WriteFile(path, data, 0o644)
 	}
+
 	var bad []error
+
 	own := func(name string) string {
 		data, err := linuxFiles.ReadFile("linux/" + name)
 		path, writing := source(name, data)
@@ -128,6 +130,7 @@ func sharedFiles(file func(from, to, kind string, mode os.FileMode) *files.Conte
 			return err
 		}
 		out = append(out, file(path, "/usr/share/"+filepath.ToSlash(name), files.TypeFile, 0o644))
+
 		return nil
 	})
 	if errors.Is(err, fs.ErrNotExist) {

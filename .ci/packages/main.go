@@ -83,6 +83,7 @@ func packages(ctx context.Context, dir string) error {
 		if p.goos != "linux" {
 			continue
 		}
+
 		for _, format := range []string{"deb", "rpm"} {
 			if err := linuxPackage(dir, format, p); err != nil {
 				return fmt.Errorf("%s of %s: %w", format, p.archive, err)

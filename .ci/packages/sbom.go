@@ -18,7 +18,7 @@ func sbom(dir string, p *program) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work)
+	defer func() { _ = os.RemoveAll(work) }()
 
 	file := filepath.Join(work, "robotmem")
 	if err := os.WriteFile(file, p.binary(), 0o755); err != nil {
