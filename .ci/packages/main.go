@@ -114,6 +114,7 @@ func sums(dir string) error {
 	}
 
 	var b strings.Builder
+
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), sumsName) {
 			continue

@@ -4,6 +4,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -35,7 +36,13 @@ func check() error {
 		// Within the container, where its certificate names another host.
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}},
 	}
-	res, err := client.Get(scheme + "://" + net.JoinHostPort("127.0.0.1", port) + "/readyz")
+	address := scheme + "://" + net.JoinHostPort("127.0.0.1", port) + "/readyz"
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, address, http.NoBody)
+	if err != nil {
+		return err
+	}
+
+	res, err := client.Do(req)
 	if err != nil {
 		return err
 	}
