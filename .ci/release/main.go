@@ -166,7 +166,7 @@ func (r *release) build(ctx context.Context, t target) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.released=v"+r.version, "-o",
 		path, "./cmd/robotmem")
 	cmd.Dir = r.root
-	cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0"), t.environment()...)
+	cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS="), t.environment()...)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
 		return nil, err
