@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"os/exec"
 	"syscall"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -31,9 +30,4 @@ func maxConns() (int, error) {
 	}
 
 	return min(n, mostConns), nil
-}
-
-// runAs lets root start a program as another user.
-func runAs(cmd *exec.Cmd, uid, gid uint32) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: gid}}
 }

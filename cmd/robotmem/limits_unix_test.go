@@ -223,8 +223,13 @@ func TestMemoryBoundsWhatIsResident(t *testing.T) {
 		if code != 200 {
 			t.Fatalf("recall: %d %s", code, body)
 		}
-		text, _, _ := strings.Cut(procValue(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid), "RssAnon", ""), " ")
-		kib, err := strconv.ParseInt(text, 10, 64)
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(string(status), "RssAnon:")
+		text, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+		kib, err = strconv.ParseInt(text, 10, 64)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -37,7 +37,7 @@ func postgresPrograms() (string, error) {
 	slices.SortFunc(found, func(a, b string) int { return version(b) - version(a) })
 
 	for _, dir := range found {
-		if version(dir) >= site.LeastServer/10000 && exists(filepath.Join(dir, "initdb")) {
+		if version(dir) >= site.LeastServer/10000 && isThere(filepath.Join(dir, "initdb")) {
 			return dir, nil
 		}
 	}
@@ -46,7 +46,7 @@ func postgresPrograms() (string, error) {
 		return filepath.Dir(program), nil
 	}
 
-	return "", invalid("db", "name a PostgreSQL server, such as --db postgres://robotmem@db1/robotmem, or install one, which is then started for the time of the bench; on Debian: apt-get install postgresql")
+	return "", robotmem.Errorf(robotmem.Invalid, "db", "name a PostgreSQL server, such as --db postgres://robotmem@db1/robotmem, or install one, which is then started for the time of the bench; on Debian: apt-get install postgresql")
 }
 
 // withPostgres calls f with the URL of a new PostgreSQL server in a temporary folder, which only
@@ -79,7 +79,8 @@ func withPostgres(ctx context.Context, f func(url string) error) (err error) {
 		as(cmd)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			text, _ := os.ReadFile(log)
-			return robotmem.Errorf(robotmem.Unavailable, "db", "%s of PostgreSQL: %v: %s", name, err, robotmem.Clip(oneLine(string(append(out, text...))), 500))
+			said := strings.Join(strings.Fields(string(append(out, text...))), " ")
+			return robotmem.Errorf(robotmem.Unavailable, "db", "%s of PostgreSQL: %v: %s", name, err, robotmem.Clip(robotmem.Visible(said), 500))
 		}
 
 		return nil
@@ -87,7 +88,7 @@ func withPostgres(ctx context.Context, f func(url string) error) (err error) {
 	if err := run("initdb", "-D", data, "-U", "robotmem", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"); err != nil {
 		return err
 	}
-	if err := run("pg_ctl", "start", "-w", "-s", "-D", data, "-l", log, "-o", "-c listen_addresses='' -k "+shellQuote(dir)); err != nil {
+	if err := run("pg_ctl", "start", "-w", "-s", "-D", data, "-l", log, "-o", "-c listen_addresses='' -k '"+strings.ReplaceAll(dir, "'", `'\''`)+"'"); err != nil {
 		return err
 	}
 
@@ -110,4 +111,9 @@ func asOther(dir string) (func(*exec.Cmd), error) {
 	}
 
 	return nil, &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("PostgreSQL refuses to run as root, and there is no user postgres or nobody; run this as another user")}
+}
+
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"runtime"
 	"sync"
 	"time"
 
@@ -18,16 +17,19 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/site"
 )
 
-type benchFleetCmd struct {
-	Robots   int  `name:"robots" default:"1000" help:"How many robots share the memory (default ${default}): each writes every 10 s, one in ten asks every second."`
-	Memories int  `name:"memories" default:"100000" help:"How many memories they share before (default ${default})."`
-	Seconds  int  `name:"seconds" default:"30" help:"How long they work (default ${default})."`
-	JSON     bool `name:"json" help:"Print the figures as JSON."`
+// FleetOptions say what robots do, and where.
+type FleetOptions struct {
+	Server   string // the URL of a PostgreSQL server; "" starts one for the time of the bench
+	Robots   int    // that share the memory: each writes every 10 s, one in ten asks every second
+	Memories int    // that they share before
+	Seconds  int    // that they work
+	Options  local.Options
+	Progress Progress
 }
 
-// fleetReport has the figures of a bench with robots.
-type fleetReport struct {
-	benchReport
+// FleetReport has the figures of a bench with robots.
+type FleetReport struct {
+	Report
 	Server         string `json:"server"`
 	Robots         int    `json:"robots"`
 	Seconds        int    `json:"seconds"`
@@ -44,49 +46,33 @@ const (
 	fleetDropped = time.Minute
 )
 
-// Run measures on the server of --db, or without one on a server of its own.
-func (c *benchFleetCmd) Run(ctx context.Context, a *app) error {
-	if c.Robots < 1 || c.Robots > 100_000 {
-		return invalid("robots", "must be between 1 and 100000, not %d", c.Robots)
+// Fleet measures robots on the PostgreSQL server at o.Server, or on a server of its own.
+func Fleet(ctx context.Context, o FleetOptions) (*FleetReport, error) {
+	r := &FleetReport{Report: *newReport(o.Memories), Server: "of --db", Robots: o.Robots, Seconds: o.Seconds, Nodes: fleetNodes}
+	b := &fleetBench{
+		bench: bench{show: o.Progress, facts: eval.NewFacts(), report: &r.Report}, FleetReport: r, options: o.Options,
 	}
-	if c.Memories < benchLeast || c.Memories > 10_000_000 {
-		return invalid("memories", "must be between %d and 10000000, not %d", benchLeast, c.Memories)
-	}
-	if c.Seconds < 1 || c.Seconds > 86_400 {
-		return invalid("seconds", "must be between 1 and 86400, not %d", c.Seconds)
+	if o.Server != "" {
+		return r, b.onServer(ctx, o.Server)
 	}
 
-	r := &fleetReport{
-		benchReport: benchReport{CPU: procValue("/proc/cpuinfo", "model name", "unknown CPU"), Cores: runtime.NumCPU(), Facts: c.Memories},
-		Server:      "of --db", Robots: c.Robots, Seconds: c.Seconds, Nodes: fleetNodes,
-	}
-	b := &fleetBench{bench: bench{a: a, facts: eval.NewFacts(), report: &r.benchReport}, fleetReport: r}
+	r.Server = "of its own"
 
-	var err error
-	if site.IsURL(a.Config.DB) {
-		err = b.onServer(ctx, a.Config.DB)
-	} else {
-		r.Server = "of its own"
-		err = withPostgres(ctx, func(url string) error { return b.onServer(ctx, url) })
-	}
-
-	return a.showResult(c.JSON, r, err)
+	return r, withPostgres(ctx, func(url string) error { return b.onServer(ctx, url) })
 }
 
 // fleetBench measures the nodes of one tenant.
 type fleetBench struct {
 	bench
-	*fleetReport
-	mu    sync.Mutex // guards facts
-	nodes []*local.Node
+	*FleetReport
+	options local.Options
+	mu      sync.Mutex // guards facts
+	nodes   []*local.Node
 }
 
 // onServer measures in a new tenant, which it deletes, also after an interrupt.
 func (b *fleetBench) onServer(ctx context.Context, url string) (err error) {
-	o := site.Options{Tenant: "bench-" + uuid.NewString()}
-	if o.Options, err = b.a.options(); err != nil {
-		return err
-	}
+	o := site.Options{Options: b.options, Tenant: "bench-" + uuid.NewString()}
 	if o.Payloads, err = os.MkdirTemp("", "robotmem-"); err != nil {
 		return &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
 	}
@@ -186,7 +172,7 @@ func (b *fleetBench) hybrid(ctx context.Context, n *local.Node) error {
 	b.mu.Lock()
 	query := b.facts.Query()
 	b.mu.Unlock()
-	res, err := n.Recall(ctx, &robotmem.RecallRequest{Query: query, N: benchTop})
+	res, err := n.Recall(ctx, &robotmem.RecallRequest{Query: query, N: top})
 	if err == nil && len(res.Degraded) > 0 {
 		err = fmt.Errorf("bench: hybrid recall: %s", res.Degraded[0])
 	}
@@ -196,7 +182,7 @@ func (b *fleetBench) hybrid(ctx context.Context, n *local.Node) error {
 
 // filtered asks for what one memory in a thousand has.
 func filtered(ctx context.Context, n *local.Node) error {
-	_, err := n.Recall(ctx, &robotmem.RecallRequest{ContextFilter: robotmem.Object{"task.trial": "rare"}, N: benchTop})
+	_, err := n.Recall(ctx, &robotmem.RecallRequest{ContextFilter: robotmem.Object{"task.trial": "rare"}, N: top})
 	return err
 }
 
@@ -217,7 +203,7 @@ func (b *fleetBench) work(ctx context.Context) error {
 	hybrid := &call{name: "hybrid recall", every: askEvery, do: b.hybrid}
 	filtered := &call{name: "recall by filter 0.1 %", every: askEvery, do: filtered}
 	length := time.Duration(b.Seconds) * time.Second
-	bar := b.a.newProgress("robots at work", "seconds", int64(b.Seconds))
+	bar := b.show.begin("robots at work", "seconds", int64(b.Seconds))
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 
