@@ -100,7 +100,7 @@ var owners = map[string][]string{
 	"github.com/go-ego/gse":                  {"robotmem/internal/text"},
 	"github.com/alecthomas/kong":             {"cmd/robotmem"},
 	"github.com/go-viper/mapstructure/v2":    {"cmd/robotmem"},
-	"github.com/goccy/go-yaml":               {"classify", "cmd/robotmem", "perception/importers/recording"},
+	"github.com/goccy/go-yaml":               {"classify", "cmd/robotmem", "cmd/robotmem/internal/tokens", "perception/importers/recording"},
 	"github.com/go-playground/validator/v10": {"robotmem"},
 	"github.com/ollama/ollama":               {"robotmem/embedding"},
 	"github.com/nlpodyssey/safetensors":      {"robotmem/embedding"},
@@ -132,7 +132,7 @@ var memorySuffixes = []string{
 var otherSuffixes = map[string]string{
 	"robotmem/backup/backup.go":             "the lock of a folder of backups",
 	"robotmem/mcp/clients/file.go":          "settings of an MCP client",
-	"cmd/robotmem/app.go":                   "a file that a command writes for its user",
+	"cmd/robotmem/internal/whole/whole.go":  "a file that a command writes for its user",
 	"perception/importers/file.go":          "a database of another program",
 	"robotmem/internal/torture/kill.go":     "what a killed restore left, looked for from outside",
 	"perception/importers/recording/db3.go": "a database of another program",

@@ -10,8 +10,6 @@ import (
 	"log/slog"
 	"maps"
 	"os"
-	"runtime"
-	"syscall"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -264,40 +262,4 @@ func invalid(field, format string, args ...any) *robotmem.Error {
 
 func notFound(field, format string, args ...any) *robotmem.Error {
 	return robotmem.Errorf(robotmem.NotFound, field, format, args...)
-}
-
-// wholeFile writes a file that appears complete or not at all: it is written to NAME.part,
-// synced and renamed. field is the field of the error if the file cannot be created.
-func wholeFile(name, field string, write func(*os.File) error) error {
-	temp := name + ".part"
-	// The contents of a memory are private.
-	f, err := os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return invalid(field, "%v", err)
-	}
-
-	err = write(f)
-	if err == nil {
-		// Sync before the rename: otherwise a loss of power could leave an empty file under the final name.
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(temp, name)
-	}
-	if err == nil {
-		return nil
-	}
-
-	err = errors.Join(err, os.Remove(temp))
-	if diskFull(err) {
-		return &robotmem.Error{Kind: robotmem.Unavailable, Field: field, Err: fmt.Errorf("the disk of %s is full (%w); nothing was changed; free some space and try again", name, err)}
-	}
-
-	return err
-}
-
-// diskFull reports whether the system refused to write more.
-func diskFull(err error) bool {
-	const onWindows = syscall.Errno(112) // ERROR_DISK_FULL
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || runtime.GOOS == "windows" && errors.Is(err, onWindows)
 }

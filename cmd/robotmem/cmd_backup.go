@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/shell"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/backup"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -95,7 +96,7 @@ func (a *app) backups(ctx context.Context, m *local.Node, make bool) (_ *web.Bac
 
 // restoreCommand is the command that restores a backup, for a shell.
 func restoreCommand(backup, to string) string {
-	return "robotmem backup restore " + shellQuote(backup) + " --to " + shellQuote(to)
+	return "robotmem backup restore " + shell.Quote(backup) + " --to " + shell.Quote(to)
 }
 
 // backupSource is the memory's file. That of another node is on its machine.

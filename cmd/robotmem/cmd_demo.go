@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/shell"
 	"github.com/robotmem/robotmem-go/examples/robotfailures"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -238,7 +239,7 @@ func (r *demoReport) print(w *lines) {
 		}
 	}
 	w.line("\nNext, on the same file:")
-	w.line("   export ROBOTMEM_DB=%s", shellQuote(r.DB))
+	w.line("   export ROBOTMEM_DB=%s", shell.Quote(r.DB))
 	w.line(`   robotmem recall --collection '*' --context-filter '{"task.class":%q}' --type fact`, demoClass)
 	w.line(`   robotmem recall --collection '*' --like '{"memory_id":%d}'`, r.Probe)
 	w.line("   robotmem web    # its page /incident/m/%d shows a failure, and what to do about it", r.Probe)

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/whole"
 	"github.com/robotmem/robotmem-go/perception/importers/recording"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
@@ -58,7 +59,7 @@ func (c *exportCmd) mcap(ctx context.Context, a *app, m robotmem.Node) error {
 	}
 
 	var report *recording.ExportReport
-	err := wholeFile(c.MCAP, "mcap", func(f *os.File) (err error) {
+	err := whole.Write(c.MCAP, "mcap", func(f *os.File) (err error) {
 		out := bufio.NewWriterSize(f, 1<<20)
 		o := sensors.ExportOptions{Collection: a.Config.Collection, Session: c.Session, Progress: a.newProgressOf("export", "memories")}
 		if report, err = sensors.ExportMCAP(ctx, m, out, o); err != nil {
@@ -152,7 +153,7 @@ func (c *exportCmd) writeArchive(ctx context.Context, a *app, m *local.Node, o a
 	if err := isNew(c.Archive, "archive"); err != nil {
 		return nil, err
 	}
-	err = wholeFile(c.Archive, "archive", func(f *os.File) error { return write(f) })
+	err = whole.Write(c.Archive, "archive", func(f *os.File) error { return write(f) })
 
 	return report, err
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/shell"
 	"github.com/robotmem/robotmem-go/perception/importers"
 	"github.com/robotmem/robotmem-go/perception/importers/lerobot"
 	"github.com/robotmem/robotmem-go/perception/importers/recording"
@@ -155,7 +156,7 @@ func openForeign(path string) (*os.File, error) {
 func sourceOfFolder(path string) (importer, error) {
 	switch {
 	case exists(filepath.Join(path, "backup.json")):
-		return nil, invalid("file", "%s is a backup of a memory of this program; run robotmem backup restore %s to put it back, or robotmem --db %s export --archive - | robotmem import - to add its memories to another", path, shellQuote(path), shellQuote(filepath.Join(path, "memory.db")))
+		return nil, invalid("file", "%s is a backup of a memory of this program; run robotmem backup restore %s to put it back, or robotmem --db %s export --archive - | robotmem import - to add its memories to another", path, shell.Quote(path), shell.Quote(filepath.Join(path, "memory.db")))
 	case exists(filepath.Join(path, "metadata.yaml")):
 		return (*importCmd).recording, nil
 	case exists(filepath.Join(path, "meta", "info.json")):

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/shell"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/embedding"
 	"github.com/robotmem/robotmem-go/robotmem/eval"
@@ -54,7 +55,7 @@ func (c *modelPullCmd) Run(ctx context.Context, a *app) error {
 	return a.show(c.JSON, p, func(w *lines) {
 		printAnswer(w, p)
 		w.line("Measure it: robotmem model test %s", p.Name)
-		w.line("Compute the vectors of a memory again: robotmem reembed --embedder %s", shellQuote(p.Embedder))
+		w.line("Compute the vectors of a memory again: robotmem reembed --embedder %s", shell.Quote(p.Embedder))
 	})
 }
 

@@ -21,6 +21,7 @@ import (
 
 	"github.com/go-viper/mapstructure/v2"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/tokens"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive/sensors"
 	"github.com/robotmem/robotmem-go/robotmem/mcp"
@@ -61,7 +62,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 
-	tokens, err := openTokens(set, func(err error) { a.Log.Error("tokens are as they were", "err", err) })
+	accepted, err := openTokens(set, func(err error) { a.Log.Error("tokens are as they were", "err", err) })
 	if err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	// Checked before anything is opened: an open node in a network gives the memory to everybody. A site asks for
 	// tokens itself.
-	if !set.onServer() && !onlyLocal && len(tokens.Tokens()) == 0 && provider == nil {
+	if !set.onServer() && !onlyLocal && len(accepted.Tokens()) == 0 && provider == nil {
 		return &robotmem.Error{Kind: robotmem.Forbidden, Field: "addr", Err: fmt.Errorf("%q can be reached by other machines, and there is no token; make one with `robotmem token create NAME`, or use a loopback address such as 127.0.0.1:7878", set.Addr)}
 	}
 
@@ -116,7 +117,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		afterCollection(returnHeap)
 	}
 	if !set.ReadOnly {
-		defer tokens.writeUses()
+		defer accepted.WriteUses()
 	}
 
 	defer func() { err = errors.Join(err, m.Close()) }()
@@ -135,17 +136,17 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := tokens.belongTo(id); err != nil {
+	if err := accepted.BelongTo(id); err != nil {
 		return err
 	}
 
 	svc := inCollection(a.joined(m), set.Collection)
 	// The node works without a secret, for example on a read-only disk.
-	if options.Secret, err = nodeSecret(tokens.files.Secret()); err != nil {
+	if options.Secret, err = tokens.Secret(accepted.Memory.Secret()); err != nil {
 		a.Log.Warn("this node cannot prove to other programs that it serves the file", "err", err)
 	}
 
-	options.RequireToken, options.Tokens, options.ManageTokens = !onlyLocal, tokens.Tokens, tokens
+	options.RequireToken, options.Tokens, options.ManageTokens = !onlyLocal, accepted.Tokens, accepted
 	options.Backups = func(ctx context.Context, make bool) (*web.Backups, error) { return a.backups(ctx, m, make) }
 	options.EpisodeMCAP = func(ctx context.Context, w io.Writer, session string) error {
 		_, err := sensors.ExportMCAP(ctx, svc, w, sensors.ExportOptions{Session: session})

@@ -394,11 +394,3 @@ func countsText[N int64 | uint64](m map[string]N) string {
 
 // sizeText is a number of bytes in binary units.
 func sizeText(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
-
-// shellQuote makes s one word of a POSIX shell.
-func shellQuote(s string) string {
-	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}

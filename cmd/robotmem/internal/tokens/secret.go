@@ -1,4 +1,4 @@
-package main
+package tokens
 
 import (
 	"crypto/rand"
@@ -16,10 +16,10 @@ import (
 
 const secretBytes = 32
 
-// nodeSecret returns the secret of a memory. If there is none it makes one, with mode 0600. With the secret a
+// Secret returns the secret of a memory. If there is none it makes one, with mode 0600. With the secret a
 // node proves to clients of the same user that it serves the file. The secret is of no use to anybody else and
 // gives no access to the node.
-func nodeSecret(path string) ([]byte, error) {
+func Secret(path string) ([]byte, error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		if err := makeSecret(path); err != nil {
 			return nil, err

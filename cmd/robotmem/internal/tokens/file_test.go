@@ -1,4 +1,4 @@
-package main
+package tokens
 
 import (
 	"os"
@@ -9,6 +9,15 @@ import (
 
 	"github.com/robotmem/robotmem-go/web"
 )
+
+// serve opens the tokens of a memory in a folder.
+func serve(home string, failed func(error)) (*File, error) {
+	f, err := Of(filepath.Join(home, "memory.db"), "")
+	if err != nil {
+		return nil, err
+	}
+	return f, f.Serve("", failed)
+}
 
 // What kept the file from being read may pass without a trace on the file: it is
 // tried again, and said once.
@@ -29,7 +38,7 @@ func TestTokensAreReadAgainAfterAFailure(t *testing.T) {
 	}
 	write("tokens:\n- name: one\n  sha256: " + hash + "\n")
 	var told []error
-	f, err := openTokens(&config{Home: home}, func(err error) { told = append(told, err) })
+	f, err := serve(home, func(err error) { told = append(told, err) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +68,7 @@ func TestTokensAreReadAgainAfterAFailure(t *testing.T) {
 func TestARemovedListOpensNothing(t *testing.T) {
 	home := t.TempDir()
 	var told []error
-	f, err := openTokens(&config{Home: home}, func(err error) { told = append(told, err) })
+	f, err := serve(home, func(err error) { told = append(told, err) })
 	if err != nil {
 		t.Fatal(err)
 	}

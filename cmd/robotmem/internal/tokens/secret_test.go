@@ -1,4 +1,4 @@
-package main
+package tokens
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ func TestOneSecretOfAFile(t *testing.T) {
 	for i := range secrets {
 		all.Go(func() {
 			var err error
-			if secrets[i], err = nodeSecret(path); err != nil {
+			if secrets[i], err = Secret(path); err != nil {
 				t.Error(err)
 			}
 		})
@@ -36,7 +36,7 @@ func TestOneSecretOfAFile(t *testing.T) {
 	if err := os.Chmod(path, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := nodeSecret(path); err == nil {
+	if _, err := Secret(path); err == nil {
 		t.Error("a secret that others can read is used")
 	}
 	if err := os.Remove(path); err != nil {
@@ -45,7 +45,7 @@ func TestOneSecretOfAFile(t *testing.T) {
 	if err := os.Symlink("/dev/null", path); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := nodeSecret(path); err == nil {
+	if _, err := Secret(path); err == nil {
 		t.Error("a link is used")
 	}
 }

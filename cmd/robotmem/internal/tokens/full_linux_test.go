@@ -1,4 +1,4 @@
-package main
+package tokens
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/whole"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/web"
@@ -27,7 +28,7 @@ func TestTokensOnAFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &tokenFile{files: place, path: place.Tokens()}
+	f := &File{Memory: place, Path: place.Tokens()}
 	for _, name := range []string{"arm", "dock"} {
 		if _, err := f.Create(t.Context(), web.Token{Name: name}); err != nil {
 			t.Fatal(err)
@@ -57,7 +58,7 @@ func TestTokensOnAFullDisk(t *testing.T) {
 	if left, err := filepath.Glob(filepath.Join(dir, "*.part")); err != nil || len(left) > 0 {
 		t.Errorf("left: %v, %v", left, err)
 	}
-	err = wholeFile(filepath.Join(dir, "archive.tar"), "out", func(w *os.File) error {
+	err = whole.Write(filepath.Join(dir, "archive.tar"), "out", func(w *os.File) error {
 		_, err := w.Write(make([]byte, 8192))
 		return err
 	})
