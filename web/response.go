@@ -52,6 +52,13 @@ type problem struct {
 // internalDetail takes the place of internal causes, which may hold SQL or a path.
 const internalDetail = "internal error; the node's log has the cause"
 
+// ProblemJSON is the problem document of an error, as a route answers it.
+func ProblemJSON(err error) []byte {
+	// Encoding cannot fail: every field is a text or a number.
+	data, _ := encode(problemDocument(err))
+	return data
+}
+
 // fail answers err as a problem document. It is echo's error handler.
 func (s *server) fail(err error, c echo.Context) {
 	// The status has been sent, so the client can only see that the answer ends.
@@ -72,6 +79,15 @@ func (s *server) problemOf(r *http.Request, err error) problem {
 		return routingProblem(r, routing.Code)
 	}
 
+	p := problemDocument(err)
+	if p.Status == http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
+		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "op", p.Op, "kind", robotmem.KindOf(err), "err", err)
+	}
+
+	return p
+}
+
+func problemDocument(err error) problem {
 	e := &robotmem.Error{Kind: robotmem.Internal, Err: err}
 	errors.As(err, &e)
 	code := cmp.Or(status[e.Kind], http.StatusInternalServerError)
@@ -86,10 +102,6 @@ func (s *server) problemOf(r *http.Request, err error) problem {
 	// The text of an internal error may hold SQL or a path, so it goes to the log only.
 	if status[e.Kind] == 0 || e.Kind == robotmem.Internal {
 		p.Kind, p.Field, p.Detail = robotmem.Internal, "", internalDetail
-	}
-
-	if code == http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
-		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "op", e.Op, "kind", e.Kind, "err", err)
 	}
 
 	return p
