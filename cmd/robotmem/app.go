@@ -12,6 +12,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/client"
 	"github.com/robotmem/robotmem-go/robotmem/embedding"
@@ -35,6 +37,10 @@ type app struct {
 	// Embedder is the embedder; nil opens that of the settings.
 	Embedder robotmem.Embedder
 
+	parser  *kong.Kong
+	asJSON  bool   // the command line asks for JSON
+	quiet   bool   // no notes on Stderr
+	color   string // auto, always or never
 	serves  string // the type of client that this process serves while it runs, "" for a command
 	env     func(string) (string, bool)
 	bar     *progressBar // the last one, nil before the first
@@ -164,7 +170,7 @@ func (a *app) OpenDefault(ctx context.Context) (*local.Node, error) {
 	m, err := a.Open(ctx, path)
 	if err == nil && isNew {
 		// A mistyped --db must not look like an empty memory.
-		fmt.Fprintf(a.Stderr, "robotmem: new memory %s\n", path)
+		a.note("new memory %s", path)
 	}
 
 	return m, err
@@ -220,6 +226,20 @@ func (a *app) UseFile(ctx context.Context, flag string, f func(*local.Node) erro
 	}
 	// Without --url the node is a local one.
 	return a.Use(ctx, func(m robotmem.Node) error { return f(m.(*local.Node)) })
+}
+
+// note says something on Stderr that is no error. --quiet leaves it out.
+func (a *app) note(format string, args ...any) {
+	if !a.quiet {
+		a.bar.clear()
+		fmt.Fprintf(a.Stderr, "robotmem: "+format+"\n", args...)
+	}
+}
+
+// warn says something on Stderr that --quiet does not leave out.
+func (a *app) warn(text string) {
+	a.bar.clear()
+	fmt.Fprintln(a.Stderr, "robotmem: "+text)
 }
 
 // show ends the progress bar and prints an answer, as JSON or as text.

@@ -140,7 +140,7 @@ func (c *fleetTokenCreateCmd) Run(ctx context.Context, a *app, g *globals) error
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(a.Stderr, "robotmem: keep this secret, it is not shown again; send it as Authorization: Bearer, or set ROBOTMEM_TOKEN\n")
+		a.note("keep this secret, it is not shown again; send it as Authorization: Bearer, or set ROBOTMEM_TOKEN")
 		fmt.Fprintln(a.Stdout, secret)
 
 		return nil

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/url"
 	"os"
 	"strconv"
@@ -111,7 +110,7 @@ func (c *fleetJoinCmd) Run(ctx context.Context, a *app) error {
 			return err
 		}
 
-		fmt.Fprintf(a.Stderr, "robotmem: joined %s as %s; robotmem web or mcp on this memory sends its changes while it runs, robotmem fleet sync does it now\n", p.URL, p.Robot)
+		a.note("joined %s as %s; robotmem web or mcp on this memory sends its changes while it runs, robotmem fleet sync does it now", p.URL, p.Robot)
 
 		return nil
 	})
@@ -141,7 +140,7 @@ func (c *fleetLeaveCmd) Run(ctx context.Context, a *app) error {
 		if err := fleet.Leave(m); err != nil {
 			return invalid("site", "%v", err)
 		}
-		fmt.Fprintf(a.Stderr, "robotmem: left %s; what was sent stays there, and the facts of other robots stay here\n", p.URL)
+		a.note("left %s; what was sent stays there, and the facts of other robots stay here", p.URL)
 		return nil
 	})
 }

@@ -224,7 +224,7 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 		}
 		if o.State != nil && o.State.End > 0 {
 			bar.Add(o.State.Start)
-			fmt.Fprintf(a.Stderr, "robotmem: import: going on after line %d\n", o.State.Counts.Lines)
+			a.note("import: going on after line %d", o.State.Counts.Lines)
 		}
 
 		counts, err := jsonl.Import(ctx, inCollection(m, a.Config.Collection), in, o)

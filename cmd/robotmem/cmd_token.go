@@ -31,8 +31,8 @@ func (c *tokenCreateCmd) Run(ctx context.Context, a *app, g *globals) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Stderr, "robotmem: nodes that serve %s require a token from now on, also running ones\n", f.Memory.DB())
-	fmt.Fprintf(a.Stderr, "robotmem: keep this secret, it is not shown again; send it as Authorization: Bearer, or set ROBOTMEM_TOKEN\n")
+	a.note("nodes that serve %s require a token from now on, also running ones", f.Memory.DB())
+	a.note("keep this secret, it is not shown again; send it as Authorization: Bearer, or set ROBOTMEM_TOKEN")
 	fmt.Fprintln(a.Stdout, secret)
 
 	return nil
@@ -65,7 +65,7 @@ func (c *tokenAdoptCmd) Run(ctx context.Context, a *app) error {
 	}
 	n, err := f.Adopt()
 	if err == nil {
-		fmt.Fprintf(a.Stderr, "robotmem: nodes that serve %s accept the %d tokens of %s from now on\n", f.Memory.DB(), n, f.Path)
+		a.note("nodes that serve %s accept the %d tokens of %s from now on", f.Memory.DB(), n, f.Path)
 	}
 
 	return err
@@ -84,9 +84,10 @@ func (c *tokenRevokeCmd) Run(ctx context.Context, a *app) error {
 	if err = f.Revoke(ctx, c.Name); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Stderr, "robotmem: nodes that serve %s refuse it from now on\n", f.Memory.DB())
+	a.note("nodes that serve %s refuse it from now on", f.Memory.DB())
 	if left, err := f.List(ctx); err == nil && len(left) == 0 {
-		fmt.Fprintf(a.Stderr, "robotmem: it was the last token; nodes on a loopback address are open to every program of this machine now, others refuse all; robotmem token create NAME closes them\n")
+		a.warn("it was the last token; nodes on a loopback address are open to every program of this machine now, " +
+			"others refuse all; robotmem token create NAME closes them")
 	}
 
 	return nil

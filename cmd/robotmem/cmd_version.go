@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"runtime"
 	"runtime/debug"
 )
@@ -19,8 +20,16 @@ type build struct {
 }
 
 func (c *versionCmd) Run(a *app) error {
-	b := build{version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
-	return a.show(c.JSON, b, func(w *lines) { w.line("robotmem %s (%s, %s)", b.Version, b.Go, b.Platform) })
+	b := thisBuild()
+	return a.show(c.JSON, b, func(w *lines) { w.line("%s", b) })
+}
+
+func thisBuild() build {
+	return build{version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+}
+
+func (b build) String() string {
+	return fmt.Sprintf("robotmem %s (%s, %s)", b.Version, b.Go, b.Platform)
 }
 
 // version returns the version of the release, or else that of the module, which names the commit.

@@ -233,7 +233,7 @@ func (a *app) serveOver(ctx context.Context, svc robotmem.Node, options *web.Opt
 	if tlsConfig != nil {
 		address = "https://" + l.Addr().String()
 	} else if !onlyLocal {
-		fmt.Fprintln(a.Stderr, "robotmem: tokens pass over the network in the clear; give --tls-cert and --tls-key, or put a proxy with TLS in front")
+		a.warn("tokens pass over the network in the clear; give --tls-cert and --tls-key, or put a proxy with TLS in front")
 	}
 	tools := mcp.NewServer(svc, mcp.Options{Version: a.Version, Logger: a.Log, Address: address})
 	options.Logger, options.Version, options.UI = a.Log, a.Version, ui.Files()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -17,7 +18,7 @@ import (
 // globals are the settings that every command takes. nil is not given.
 type globals struct {
 	DB         *string  `name:"db" placeholder:"PATH" help:"The memory's file, or the postgres:// URL of a site (ROBOTMEM_DB). Default memory.db in ROBOTMEM_HOME, which is ~/.robotmem unless set." mapstructure:"db,omitempty"`
-	Collection *string  `name:"collection" placeholder:"NAME" help:"Namespace to work in; for commands that read, * is all (ROBOTMEM_COLLECTION)." mapstructure:"collection,omitempty"`
+	Collection *string  `name:"collection" short:"c" placeholder:"NAME" help:"Namespace to work in; for commands that read, * is all (ROBOTMEM_COLLECTION)." mapstructure:"collection,omitempty"`
 	Embedder   *string  `name:"embedder" placeholder:"NAME" help:"auto, none, ollama:MODEL, openai:MODEL or model2vec:DIR (ROBOTMEM_EMBEDDER). auto is the model in the program, unless the memory has vectors of another." mapstructure:"embedder,omitempty"`
 	Reranker   *string  `name:"reranker" placeholder:"URL" help:"Service that orders the first hits of a recall, such as http://127.0.0.1:8080 (ROBOTMEM_RERANKER; the model in ROBOTMEM_RERANKER_MODEL, the key in ROBOTMEM_RERANKER_KEY). Default none." mapstructure:"reranker,omitempty"`
 	Config     *string  `name:"config" placeholder:"FILE" help:"Settings as YAML (ROBOTMEM_CONFIG). Default config.yaml in ROBOTMEM_HOME." mapstructure:"-"`
@@ -32,6 +33,8 @@ type globals struct {
 	KeyFile    *string  `name:"key-file" placeholder:"FILE" help:"The key of an encrypted memory; - reads it from stdin (ROBOTMEM_KEY_FILE; the key itself in ROBOTMEM_KEY, or as the systemd credential robotmem.key). A file that does not exist yet is encrypted with it." mapstructure:"key_file,omitempty"`
 	KeyCommand *string  `name:"key-command" placeholder:"COMMAND" help:"Command of the shell that prints the key of an encrypted memory (ROBOTMEM_KEY_COMMAND)." mapstructure:"key_command,omitempty"`
 	LogLevel   *string  `name:"log-level" placeholder:"LEVEL" help:"debug, info, warn or error, on stderr (ROBOTMEM_LOG_LEVEL)." mapstructure:"log_level,omitempty"`
+	Quiet      bool     `name:"quiet" short:"q" help:"Print no notes and no progress on stderr, only errors." mapstructure:"-"`
+	Color      string   `name:"color" enum:"auto,always,never" default:"auto" placeholder:"WHEN" help:"Colour the text: auto (on a terminal, unless NO_COLOR is set), always or never." mapstructure:"-"`
 	URL        *string  `name:"url" placeholder:"URL" help:"Ask the node at this address, such as http://127.0.0.1:7878, instead of a file (ROBOTMEM_URL)." mapstructure:"url,omitempty"`
 }
 
@@ -74,6 +77,9 @@ func (g *globals) given(env func(string) (string, bool), out map[string]any, fro
 type cli struct {
 	globals `group:"settings"`
 
+	HelpAll     helpAllFlag      `name:"help-all" help:"Show help with the settings that every command takes."`
+	ShowVersion kong.VersionFlag `name:"version" group:"settings" help:"Print the version."`
+
 	kong.Plugins // one command for each operation
 
 	Init    initCmd    `cmd:"" group:"data" help:"Begin a memory, with --encrypt an encrypted one."`
@@ -96,25 +102,27 @@ type cli struct {
 	Demo    demoCmd    `cmd:"" group:"try" help:"See what it does, on a file of its own."`
 	Bench   benchCmd   `cmd:"" group:"try" help:"Measure this machine, on a file or a PostgreSQL server of its own."`
 	Eval    evalCmd    `cmd:"" group:"try" help:"Measure retrieval on a data set in the BEIR layout."`
+	Config  configCmd  `cmd:"" group:"node" help:"Show the settings and where each was given."`
 	OpenAPI openapiCmd `cmd:"" name:"openapi" group:"node" help:"Print the OpenAPI document of the REST API."`
 	Notices noticesCmd `cmd:"" name:"licences" group:"node" help:"Print the licences of the parts that the program is built of."`
 	Version versionCmd `cmd:"" group:"node" help:"Print the version."`
+
+	Help       helpCmd       `cmd:"" group:"learn" help:"Show the help of a command."`
+	Man        manCmd        `cmd:"" group:"learn" help:"Print the page of the manual of a command, or write all pages to a folder."`
+	Completion completionCmd `cmd:"" group:"learn" help:"Print the script that completes commands in a shell."`
 }
 
 const description = "A memory for robots: it records what happened, recalls what worked here, and says why."
 
-// execute parses args and runs the command.
-func (a *app) execute(ctx context.Context, args []string) error {
+// newParser returns the grammar, the commands of operations, and what parses them.
+func newParser(options ...kong.Option) (*cli, opCommands, *kong.Kong, error) {
 	grammar := &cli{}
 	ops, plugin := newOpCommands()
 	grammar.Plugins = kong.Plugins{plugin}
-	ended := -1
-	parser, err := kong.New(grammar,
+	parser, err := kong.New(grammar, append(options,
 		kong.Name("robotmem"), kong.Description(description),
-		kong.Writers(a.Stdout, a.Stderr),
-		// kong would end the process at --help, without closing anything.
-		kong.Exit(func(code int) { ended = code }),
 		kong.WithHyphenPrefixedParameters(true),
+		kong.Help(printHelp),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 100}),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "memory", Title: "Memory:"},
@@ -122,25 +130,56 @@ func (a *app) execute(ctx context.Context, args []string) error {
 			{Key: "data", Title: "Files:"},
 			{Key: "node", Title: "Node:"},
 			{Key: "try", Title: "Try and measure:"},
-			{Key: "settings", Title: "Settings:"},
+			{Key: "learn", Title: "This program:"},
+			{Key: settingsGroup, Title: "Settings:"},
 		}),
-	)
+	)...)
 	if err != nil {
-		return fmt.Errorf("the command line's grammar: %w", err)
+		return nil, nil, nil, fmt.Errorf("the command line's grammar: %w", err)
 	}
 
 	ops.describe(parser.Model.Node)
+	hideSettings(parser.Model.Node)
+
+	return grammar, ops, parser, nil
+}
+
+// wantsJSON reports whether a command line asks for JSON, also one that cannot be parsed.
+func wantsJSON(args []string) bool {
+	end := slices.Index(args, "--")
+	if end < 0 {
+		end = len(args)
+	}
+
+	return slices.Contains(args[:end], "--json")
+}
+
+// execute parses args and runs the command.
+func (a *app) execute(ctx context.Context, args []string) error {
+	ended := -1
+	// kong would end the process at --help, without closing anything.
+	grammar, ops, parser, err := newParser(kong.Writers(a.Stdout, a.Stderr), kong.Exit(func(code int) { ended = code }),
+		kong.Vars{"version": thisBuild().String()})
+	if err != nil {
+		return err
+	}
+	if words, asked := completing(args); asked {
+		return a.complete(ctx, parser, ops, words)
+	}
+
+	a.asJSON = wantsJSON(args)
 	k, err := parser.Parse(args)
 	if ended >= 0 { // help was printed
 		return exitCode(ended)
 	}
 	if err != nil {
-		return usage(err)
+		return usage(args, err)
 	}
 
+	a.parser, a.quiet, a.color = parser, grammar.Quiet, grammar.Color
 	if a.Config, err = loadConfig(&grammar.globals, a.env); err != nil {
-		// A broken file of settings must not prevent the version from being printed for a bug report.
-		if k.Command() != "version" {
+		// A broken file of settings must not prevent the version from being printed for a bug report, nor the help.
+		if !slices.Contains([]string{"version", "help", "man", "completion"}, first(k.Selected().Path())) {
 			return err
 		}
 	}
@@ -165,67 +204,22 @@ func (a *app) execute(ctx context.Context, args []string) error {
 }
 
 // usage is the error for a command line that cannot be parsed.
-func usage(err error) error {
-	help := "robotmem --help"
+func usage(args []string, err error) error {
+	help, hint := "robotmem --help", ""
 	if p := (*kong.ParseError)(nil); errors.As(err, &p) && p.Context != nil && p.Context.Selected() != nil {
 		name := p.Context.Selected().Path()
 		help = "robotmem " + name + " --help"
+		if strings.HasPrefix(p.Error(), "unexpected argument") {
+			hint = hintAtQuotes(args, p.Context)
+		}
 		err = fmt.Errorf("%s: %w", name, err)
 	}
 
-	return invalid("", "%w; see %s", err, help)
+	return invalid("", "%w%s; see %s", err, hint, help)
 }
 
-// exitCode ends the program when what failed is said already.
-type exitCode int
-
-func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
-
-// exitCodes maps every kind to the code it ends with.
-var exitCodes = map[robotmem.Kind]exitCode{
-	robotmem.Invalid:     2,
-	robotmem.Forbidden:   2,
-	robotmem.NotFound:    3,
-	robotmem.Conflict:    1,
-	robotmem.TooLarge:    2,
-	robotmem.Unavailable: 1,
-	robotmem.Corrupt:     4,
-	robotmem.Internal:    1,
-}
-
-const exitUnhealthy exitCode = 4
-
-// fail prints an error and returns the exit code. The internal cause goes to the log.
-func (a *app) fail(err error) int {
-	a.bar.end()
-	code := exitCodes[robotmem.KindOf(err)]
-	if errors.As(err, &code) {
-		return int(code)
-	}
-	fmt.Fprintf(a.Stderr, "robotmem: %v\n", err)
-	if a.Log != nil {
-		level := slog.LevelDebug
-		if k := robotmem.KindOf(err); k == robotmem.Internal || k == robotmem.Corrupt {
-			level = slog.LevelError
-		}
-		if cause := innermost(err); cause.Error() != err.Error() {
-			a.Log.Log(context.Background(), level, "cause", "kind", robotmem.KindOf(err), "err", cause)
-		}
-	}
-
-	return int(code)
-}
-
-// innermost is the first cause of an error.
-func innermost(err error) error {
-	for {
-		inner := errors.Unwrap(err)
-		if joined, ok := err.(interface{ Unwrap() []error }); ok {
-			inner = joined.Unwrap()[0]
-		}
-		if inner == nil {
-			return err
-		}
-		err = inner
-	}
+// first is the first word of a path of commands.
+func first(path string) string {
+	word, _, _ := strings.Cut(path, " ")
+	return word
 }

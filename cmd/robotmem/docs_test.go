@@ -111,14 +111,10 @@ func toolRows() string {
 func parser(t *testing.T) *kong.Kong {
 	t.Helper()
 
-	grammar := &cli{}
-	ops, plugin := newOpCommands()
-	grammar.Plugins = kong.Plugins{plugin}
-	p, err := kong.New(grammar, kong.Name("robotmem"))
+	_, _, p, err := newParser()
 	if err != nil {
 		t.Fatal(err)
 	}
-	ops.describe(p.Model.Node)
 
 	return p
 }
@@ -201,6 +197,7 @@ func TestReferenceIsMade(t *testing.T) {
 	checkMade(t, "operations.md", "operations", func(string) string { return operationRows() })
 	checkMade(t, "mcp.md", "tools", func(string) string { return toolRows() })
 	checkMade(t, "commands.md", "commands", func(string) string { return commandText(p) })
+	checkMade(t, "exit-codes.md", "exit codes", func(string) string { return exitRows() })
 	checkMade(t, "configuration.md", "settings", func(kept string) string {
 		rows := settingRows(p, kept)
 		for _, m := range settingRow.FindAllStringSubmatch(rows, -1) {
@@ -212,17 +209,33 @@ func TestReferenceIsMade(t *testing.T) {
 	})
 }
 
-// The list of exit codes has every kind of error with its code.
-func TestReferenceHasTheExitCodes(t *testing.T) {
-	data, err := os.ReadFile(reference + "commands.md")
-	if err != nil {
-		t.Fatal(err)
+// exitRows are the codes with which the program ends.
+func exitRows() string {
+	var b strings.Builder
+
+	b.WriteString("| code | meaning | next step |\n|---|---|---|\n")
+	for _, exit := range exits {
+		fmt.Fprintf(&b, "| %d | %s | %s |\n", exit.code, kinds.ReplaceAllString(exit.meaning, "`$0`"), exit.next)
 	}
 
-	for kind, code := range exitCodes {
-		row := regexp.MustCompile(fmt.Sprintf("(?m)^\\| %d \\|.*`%s`", code, kind))
-		if !row.Match(data) {
-			t.Errorf("commands.md has no row of the exit code %d with %s", code, kind)
+	return b.String()
+}
+
+// kinds are the kinds of errors in a text.
+var kinds = regexp.MustCompile(`\b(unavailable|conflict|internal|invalid|forbidden|too_large|not_found|corrupt)\b`)
+
+// The list of exit codes has every kind of error with its code, and no kind with another.
+func TestTheExitCodesNameEveryKind(t *testing.T) {
+	named := 0
+	for _, exit := range exits {
+		for _, kind := range kinds.FindAllString(exit.meaning, -1) {
+			named++
+			if got := exitCodes[robotmem.Kind(kind)]; got != exit.code {
+				t.Errorf("%s ends with %d, and is listed with %d", kind, got, exit.code)
+			}
 		}
+	}
+	if named != len(exitCodes) {
+		t.Errorf("%d kinds are listed, of %d", named, len(exitCodes))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -112,6 +113,9 @@ func textType(t reflect.Type) reflect.Type {
 	return reflect.TypeFor[*string]()
 }
 
+// counts are the fields that say how many answers are wanted.
+var counts = []string{"n", "limit", "top_k"}
+
 func isBytes(t reflect.Type) bool { return t == reflect.TypeFor[[]byte]() }
 
 func (c *opCommand) fieldTag(name string, f reflect.StructField) reflect.StructTag {
@@ -138,6 +142,9 @@ func (c *opCommand) fieldTag(name string, f reflect.StructField) reflect.StructT
 	}
 
 	tag := fmt.Sprintf(`name:%q help:%q`, flag, help)
+	if slices.Contains(counts, name) {
+		tag += ` short:"n"`
+	}
 
 	switch t := f.Type; {
 	case t == reflect.TypeFor[*bool]():

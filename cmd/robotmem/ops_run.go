@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/url"
 	"os"
@@ -80,7 +79,7 @@ func (c *opCommand) confirm(request json.RawMessage) error {
 func (a *app) answer(asJSON bool, res any) error {
 	if r, ok := res.(interface{ HowRead() *[]string }); ok && !asJSON {
 		for _, note := range *r.HowRead() {
-			fmt.Fprintf(a.Stderr, "robotmem: %s\n", note)
+			a.note("%s", note)
 		}
 	}
 	return a.show(asJSON, res, func(w *lines) { printAnswer(w, res) })

@@ -28,7 +28,7 @@ type progressBar struct {
 func (a *app) watched(ctx context.Context) context.Context {
 	a.bar.end()
 	f, ok := a.Stderr.(*os.File)
-	if !ok || !isatty.IsTerminal(f.Fd()) {
+	if !ok || a.quiet || !isatty.IsTerminal(f.Fd()) {
 		return ctx
 	}
 	a.bar = &progressBar{w: f}

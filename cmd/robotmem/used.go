@@ -92,14 +92,16 @@ var usages = map[string]useOf{
 // ownFlags are the settings that commands without a memory of the user take as flags. All others take those
 // of every command.
 var ownFlags = map[string][]string{
-	"version": {"log_level"},
-	"openapi": {"log_level"},
-	"model":   {"log_level", "embedder"},
-	"token":   {"log_level", "db", "url", "read_only", "key_file", "key_command"},
-	"demo":    {"log_level", "embedder", "reranker", "taxonomy", "durability", "memory"},
-	"bench":   {"log_level", "db", "taxonomy", "durability", "memory"},
-
-	"licences": {"log_level"},
+	"version":    {"log_level"},
+	"help":       {"log_level"},
+	"man":        {"log_level"},
+	"completion": {"log_level"},
+	"openapi":    {"log_level"},
+	"model":      {"log_level", "embedder"},
+	"token":      {"log_level", "db", "url", "read_only", "key_file", "key_command"},
+	"demo":       {"log_level", "embedder", "reranker", "taxonomy", "durability", "memory"},
+	"bench":      {"log_level", "db", "taxonomy", "durability", "memory"},
+	"licences":   {"log_level"},
 }
 
 // target returns the kind of memory of the settings.
@@ -137,7 +139,12 @@ func (l layer) spelling(name string) string {
 
 // checkUsed fails if a setting is given that the command does not use.
 func (c *config) checkUsed(command string) error {
-	first, _, _ := strings.Cut(command, " ")
+	first := first(command)
+	// It shows what is given, also what no other command would take.
+	if first == "config" {
+		return nil
+	}
+
 	own, special := ownFlags[first]
 	at := c.target()
 

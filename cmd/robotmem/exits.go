@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/web"
+)
+
+// exitCode ends the program when what failed is said already.
+type exitCode int
+
+func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
+
+// exitCodes maps every kind to the code it ends with.
+var exitCodes = map[robotmem.Kind]exitCode{
+	robotmem.Invalid:     2,
+	robotmem.Forbidden:   2,
+	robotmem.NotFound:    3,
+	robotmem.Conflict:    1,
+	robotmem.TooLarge:    2,
+	robotmem.Unavailable: 1,
+	robotmem.Corrupt:     4,
+	robotmem.Internal:    1,
+}
+
+const exitUnhealthy exitCode = 4
+
+// exits are the codes with which the program ends, as docs/reference/exit-codes.md and the manual list them.
+var exits = []struct {
+	code    exitCode
+	meaning string
+	next    string
+}{
+	{0, "the command did what it was asked", ""},
+	{1, "it failed, or was interrupted: unavailable, conflict, internal", "try again, after what the message names"},
+	{2, "the request or the command line is wrong: invalid, forbidden, too_large", "change the command; the message names the field"},
+	{3, "there is no such memory, episode or backup: not_found", "look it up with list, session list or backup list"},
+	{4, "something is damaged: corrupt, or doctor found a problem", "robotmem doctor names the remedy"},
+}
+
+// fail prints an error and returns the exit code. The internal cause goes to the log.
+func (a *app) fail(err error) int {
+	a.bar.end()
+	code := exitCodes[robotmem.KindOf(err)]
+	if errors.As(err, &code) {
+		return int(code)
+	}
+	if a.asJSON {
+		// What reads the answer reads the error too: the object is that of REST.
+		_, _ = a.Stdout.Write(web.ProblemJSON(err)) // stderr says the same
+	}
+	fmt.Fprintf(a.Stderr, "robotmem: %v\n", err)
+	if a.Log != nil {
+		level := slog.LevelDebug
+		if k := robotmem.KindOf(err); k == robotmem.Internal || k == robotmem.Corrupt {
+			level = slog.LevelError
+		}
+		if cause := innermost(err); cause.Error() != err.Error() {
+			a.Log.Log(context.Background(), level, "cause", "kind", robotmem.KindOf(err), "err", cause)
+		}
+	}
+
+	return int(code)
+}
+
+// innermost is the first cause of an error.
+func innermost(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if joined, ok := err.(interface{ Unwrap() []error }); ok {
+			inner = joined.Unwrap()[0]
+		}
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}
