@@ -10,10 +10,14 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/screen"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/shell"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/client"
 	"github.com/robotmem/robotmem-go/robotmem/embedding"
@@ -37,14 +41,15 @@ type app struct {
 	// Embedder is the embedder; nil opens that of the settings.
 	Embedder robotmem.Embedder
 
-	parser  *kong.Kong
-	asJSON  bool   // the command line asks for JSON
-	quiet   bool   // no notes on Stderr
-	color   string // auto, always or never
-	serves  string // the type of client that this process serves while it runs, "" for a command
-	env     func(string) (string, bool)
-	bar     *progressBar // the last one, nil before the first
-	closers []io.Closer
+	parser   *kong.Kong
+	taxonomy []byte // what the setting names, nil before it is read
+	asJSON   bool   // the command line asks for JSON
+	quiet    bool   // no notes on Stderr
+	color    string // auto, always or never
+	serves   string // the type of client that this process serves while it runs, "" for a command
+	env      func(string) (string, bool)
+	bar      *progressBar // the last one, nil before the first
+	closers  []io.Closer
 }
 
 // Types of clients, as sessions record them.
@@ -101,11 +106,12 @@ func (a *app) options() (o local.Options, err error) {
 	}
 
 	if a.Config.Taxonomy != "" {
-		rules, err := readSettings(a.Config.Taxonomy)
-		if err != nil {
-			return o, invalid("taxonomy", "%s cannot be read: %s", a.Config.Taxonomy, robotmem.Reason(err))
+		if a.taxonomy == nil { // stdin can be read once
+			if a.taxonomy, err = readSettings(a.Config.Taxonomy, a.Stdin); err != nil {
+				return o, invalid("taxonomy", "%s cannot be read: %w", a.Config.Taxonomy, err)
+			}
 		}
-		o.Taxonomy = rules
+		o.Taxonomy = a.taxonomy
 	}
 
 	return o, nil
@@ -167,13 +173,27 @@ func (a *app) OpenDefault(ctx context.Context) (*local.Node, error) {
 		return nil, err
 	}
 	isNew := !a.Config.onServer() && !exists(path)
+	folder := !exists(filepath.Dir(path))
 	m, err := a.Open(ctx, path)
 	if err == nil && isNew {
 		// A mistyped --db must not look like an empty memory.
 		a.note("new memory %s", path)
+		if a.Config.given["db"] == 0 && !a.asJSON {
+			a.sayFirst(path, folder)
+		}
 	}
 
 	return m, err
+}
+
+// sayFirst tells somebody who has begun what was made, how to look at it and how to undo it.
+func (a *app) sayFirst(path string, folder bool) {
+	made := path + "*"
+	if folder {
+		made = filepath.Dir(path)
+	}
+	a.note("look at it with: robotmem list, or robotmem web for a page in the browser; robotmem config show names all settings")
+	a.note("undo with: rm -r %s", strings.ReplaceAll(shell.Quote(made), "*'", "'*"))
 }
 
 // existing fails if the memory does not exist. It is for commands that only read: with a
@@ -248,7 +268,7 @@ func (a *app) show(asJSON bool, answer any, text func(*lines)) error {
 	if asJSON {
 		return a.PrintJSON(answer)
 	}
-	w := &lines{w: a.Stdout}
+	w := &lines{w: a.Stdout, screen: screen.Of(a.Stdout, a.color, a.env)}
 	if text == nil {
 		text = func(w *lines) { printAnswer(w, answer) }
 	}

@@ -26,7 +26,9 @@ type backupCmd struct {
 type backupMakeCmd struct {
 	Dir  string `arg:"" optional:"" name:"dir" type:"path" help:"Where backups lie, such as a folder on another disk. Default the folder backups beside the memory."`
 	Keep int    `name:"keep" default:"7" help:"How many of the newest backups stay (default ${default})."`
-	JSON bool   `name:"json" help:"Print the answer as JSON."`
+
+	CreateFolder bool `name:"create-folder" help:"Make the folder also below /mnt or /media, where a disk should be mounted and none is."`
+	JSON         bool `name:"json" help:"Print the answer as JSON."`
 }
 
 func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
@@ -39,6 +41,11 @@ func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
 	}
 	if !exists(path) {
 		return notFound("db", "there is no memory at %s to make a backup of; pass --db", path)
+	}
+
+	if at := unmounted(c.Dir, mountFolders); at != "" && !c.CreateFolder {
+		return notFound("dir", "nothing is mounted at %s, so the backup would be on the disk of the system; "+
+			"mount the disk, or pass --create-folder to write there nevertheless", at)
 	}
 
 	// A backup computes no vectors, and an embedder that cannot be reached must not prevent it.
@@ -139,6 +146,9 @@ func (c *backupListCmd) Run(a *app) error {
 		return noFolder(dir)
 	}
 	all, err := backup.List(dir)
+	if err == nil && len(all) == 0 && !c.JSON {
+		a.note("there is no backup in %s; robotmem backup makes one", dir)
+	}
 
 	return a.showResult(c.JSON, &struct {
 		Dir     string          `json:"dir"`

@@ -20,7 +20,7 @@ import (
 )
 
 type exportCmd struct {
-	MCAP     string `name:"mcap" xor:"form" placeholder:"FILE" help:"Write perceptions and facts as an MCAP file instead, which Foxglove and the mcap tool open. Recorded messages are written as they were."`
+	MCAP     string `name:"mcap" xor:"form" placeholder:"FILE" help:"Write perceptions and facts as an MCAP file instead, which Foxglove and the mcap tool open. Recorded messages are written as they were. - is stdout."`
 	Archive  string `name:"archive" xor:"form" placeholder:"FILE" help:"Write everything without loss as a tar: memories of every status with their past, episodes, payloads, who refers to whom. FILE.tar.zst is compressed; - is stdout."`
 	Markdown string `name:"markdown" xor:"form" placeholder:"DIR" help:"Write a file for every memory and episode, its fields as front matter, payloads beside, to a new folder; editors of notes open it."`
 	Session  string `name:"session" placeholder:"ID" help:"With --mcap, --archive and --markdown: only this episode."`
@@ -54,19 +54,27 @@ func (c *exportCmd) Run(ctx context.Context, a *app) error {
 }
 
 func (c *exportCmd) mcap(ctx context.Context, a *app, m robotmem.Node) error {
-	if err := isNew(c.MCAP, "mcap"); err != nil {
-		return err
-	}
-
 	var report *recording.ExportReport
-	err := whole.Write(c.MCAP, "mcap", func(f *os.File) (err error) {
-		out := bufio.NewWriterSize(f, 1<<20)
+
+	write := func(to io.Writer) (err error) {
+		out := bufio.NewWriterSize(to, 1<<20)
 		o := sensors.ExportOptions{Collection: a.Config.Collection, Session: c.Session, Progress: a.newProgressOf("export", "memories")}
 		if report, err = sensors.ExportMCAP(ctx, m, out, o); err != nil {
 			return err
 		}
 		return out.Flush()
-	})
+	}
+	if c.MCAP == "-" {
+		err := write(a.Stdout)
+		// The recording is on stdout, so the report goes to stderr.
+		a.Stdout = a.Stderr
+		return a.showResult(c.JSON, report, err)
+	}
+	if err := isNew(c.MCAP, "mcap"); err != nil {
+		return err
+	}
+
+	err := whole.Write(c.MCAP, "mcap", func(f *os.File) error { return write(f) })
 
 	return a.showResult(c.JSON, &struct {
 		File string `json:"file"`
@@ -109,9 +117,6 @@ func (c *exportCmd) whole(ctx context.Context, a *app, m *local.Node) error {
 
 // isNew refuses the name of a file that exists: it may be a memory, or belong to one.
 func isNew(name, field string) error {
-	if name == "-" {
-		return invalid(field, "- is no name of a file; write to one, then print it")
-	}
 	if _, err := os.Lstat(name); err == nil {
 		return invalid(field, "%s is there already; name a new file", name)
 	}

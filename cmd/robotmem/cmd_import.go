@@ -28,7 +28,7 @@ import (
 )
 
 type importCmd struct {
-	File           string `arg:"" help:"A file of learn requests, one a line or as a JSON array (- is stdin); a recording (MCAP, rosbag2); a LeRobot dataset; an archive of export --archive; a memory.db of the Python robotmem; or Markdown, exported or written by hand. The contents decide which it is."`
+	File           string `arg:"" help:"A file of learn requests, one a line or as a JSON array (- is stdin, also for an archive, a memory.db or an MCAP file); a recording (MCAP, rosbag2); a LeRobot dataset; an archive of export --archive; a memory.db of the Python robotmem; or Markdown, exported or written by hand. The contents decide which it is."`
 	DryRun         bool   `name:"dry-run" help:"Archives, memory.db, notes: check all of it and print what would be stored; store nothing."`
 	ArchiveKey     string `name:"archive-key-file" placeholder:"FILE" help:"Archives: the key of an encrypted one, if it is not that of the memory."`
 	KeepDuplicates bool   `name:"keep-duplicates" help:"Facts: store every line, also lines that repeat a known fact."`
@@ -52,12 +52,37 @@ type importer func(*importCmd, context.Context, *app) error
 // Run detects what the file is and imports it.
 func (c *importCmd) Run(ctx context.Context, a *app) error {
 	ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: local.OSUser(), Tool: robotmem.ToolImport})
-	read, err := a.source(ctx, c.File)
+	read, err := c.source(ctx, a)
 	if err != nil {
 		return err
 	}
 	return read(c, ctx, a)
 }
+
+// spooled copies stdin to a temporary file, for what is read in more than one place, such as a recording. The file is
+// removed when this run ends.
+func (a *app) spooled(in io.Reader) (path string, err error) {
+	dir, err := os.MkdirTemp("", "robotmem-")
+	if err != nil {
+		return "", &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
+	}
+
+	a.closers = append(a.closers, removed(dir))
+	// The same name each time: a recording that comes again is known by it.
+	path = filepath.Join(dir, "stdin")
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		_, err = io.Copy(f, in)
+		err = errors.Join(err, f.Close())
+	}
+
+	return path, err
+}
+
+// removed is a folder that Close removes.
+type removed string
+
+func (r removed) Close() error { return os.RemoveAll(string(r)) }
 
 // noDryRun refuses --dry-run: the items of this source are checked only when they are stored.
 func (c *importCmd) noDryRun() error {
@@ -67,10 +92,10 @@ func (c *importCmd) noDryRun() error {
 	return nil
 }
 
-// source is the importer of the file or folder at path; - is stdin.
-func (a *app) source(ctx context.Context, path string) (importer, error) {
-	if path != "-" {
-		return sourceOf(ctx, path)
+// source is the importer of the file or folder; - is stdin.
+func (c *importCmd) source(ctx context.Context, a *app) (importer, error) {
+	if c.File != "-" {
+		return sourceOf(ctx, c.File)
 	}
 	// stdin cannot be read twice, so the importer must get the reader that has peeked.
 	in := bufio.NewReader(a.Stdin)
@@ -79,11 +104,19 @@ func (a *app) source(ctx context.Context, path string) (importer, error) {
 	if err != nil && err != io.EOF {
 		return nil, invalid("file", "%v", err)
 	}
-	if isArchive(head) {
+
+	switch {
+	case isArchive(head):
 		return (*importCmd).archive, nil
+	case bytes.IndexByte(head, 0) < 0 || jsonl.Recognizes(head):
+		return (*importCmd).facts, nil
 	}
 
-	return (*importCmd).facts, nil
+	if c.File, err = a.spooled(in); err != nil {
+		return nil, err
+	}
+
+	return sourceOf(ctx, c.File)
 }
 
 // isArchive reports whether a file begins like an archive, or like an encrypted one.

@@ -32,10 +32,15 @@ type modelListCmd struct {
 
 func (c *modelListCmd) Run(a *app) error {
 	m := a.models()
+	pulled := m.List()
+	if len(pulled) == 0 && !c.JSON {
+		a.note("no model is pulled, and the one in the program is used; robotmem model pull OWNER/NAME gets another")
+	}
+
 	return a.show(c.JSON, &struct {
 		Dir    string             `json:"dir"`
 		Models []embedding.Pulled `json:"models"`
-	}{m.Dir, m.List()}, nil)
+	}{m.Dir, pulled}, nil)
 }
 
 type modelPullCmd struct {

@@ -49,6 +49,9 @@ func (c *tokenListCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	list, err := f.List(ctx)
+	if err == nil && len(list) == 0 && !c.JSON {
+		a.note("there is no token: only programs of this machine reach the memory; robotmem token create NAME makes one")
+	}
 
 	return a.showResult(c.JSON, &struct {
 		Tokens []web.Token `json:"tokens"`

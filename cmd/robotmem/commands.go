@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -17,14 +18,16 @@ import (
 
 // globals are the settings that every command takes. nil is not given.
 type globals struct {
-	DB         *string  `name:"db" placeholder:"PATH" help:"The memory's file, or the postgres:// URL of a site (ROBOTMEM_DB). Default memory.db in ROBOTMEM_HOME, which is ~/.robotmem unless set." mapstructure:"db,omitempty"`
+	stdin io.Reader // for a file that is named -
+
+	DB         *string  `name:"db" placeholder:"PATH" help:"The memory's file, or the postgres:// URL of a site (ROBOTMEM_DB). Default memory.db in ROBOTMEM_HOME, which is ~/.robotmem unless set, or robotmem in XDG_DATA_HOME if that is set and ~/.robotmem does not exist." mapstructure:"db,omitempty"`
 	Collection *string  `name:"collection" short:"c" placeholder:"NAME" help:"Namespace to work in; for commands that read, * is all (ROBOTMEM_COLLECTION)." mapstructure:"collection,omitempty"`
 	Embedder   *string  `name:"embedder" placeholder:"NAME" help:"auto, none, ollama:MODEL, openai:MODEL or model2vec:DIR (ROBOTMEM_EMBEDDER). auto is the model in the program, unless the memory has vectors of another." mapstructure:"embedder,omitempty"`
 	Reranker   *string  `name:"reranker" placeholder:"URL" help:"Service that orders the first hits of a recall, such as http://127.0.0.1:8080 (ROBOTMEM_RERANKER; the model in ROBOTMEM_RERANKER_MODEL, the key in ROBOTMEM_RERANKER_KEY). Default none." mapstructure:"reranker,omitempty"`
-	Config     *string  `name:"config" placeholder:"FILE" help:"Settings as YAML (ROBOTMEM_CONFIG). Default config.yaml in ROBOTMEM_HOME." mapstructure:"-"`
+	Config     *string  `name:"config" placeholder:"FILE" help:"Settings as YAML, - for stdin (ROBOTMEM_CONFIG). Default config.yaml in ROBOTMEM_HOME." mapstructure:"-"`
 	Tenant     *string  `name:"tenant" placeholder:"NAME" help:"Whose memory of a site on PostgreSQL (ROBOTMEM_TENANT). Default default." mapstructure:"tenant,omitempty"`
 	Payloads   *string  `name:"payloads" placeholder:"DIR" help:"Folder of large payloads of a site on PostgreSQL, which all its nodes share (ROBOTMEM_PAYLOADS). Default payloads in ROBOTMEM_HOME." mapstructure:"payloads,omitempty"`
-	Taxonomy   *string  `name:"taxonomy" placeholder:"FILE" help:"Rules of classification instead of the built-in ones (ROBOTMEM_TAXONOMY)." mapstructure:"taxonomy,omitempty"`
+	Taxonomy   *string  `name:"taxonomy" placeholder:"FILE" help:"Rules of classification instead of the built-in ones, - for stdin (ROBOTMEM_TAXONOMY)." mapstructure:"taxonomy,omitempty"`
 	Durability *string  `name:"durability" placeholder:"full|normal" help:"full: an answered write survives power loss. normal: it survives the death of the process (ROBOTMEM_DURABILITY)." mapstructure:"durability,omitempty"`
 	AllowPath  []string `name:"allow-path" sep:"none" placeholder:"DIR" help:"Folder that save-perception --path may read from; repeatable (ROBOTMEM_ALLOW_PATH)." mapstructure:"allow_path,omitempty"`
 	ReadOnly   bool     `name:"read-only" help:"Change nothing: what would write is refused (ROBOTMEM_READ_ONLY). With token create: a token that may ask and not change." mapstructure:"read_only,omitempty"`
@@ -176,6 +179,7 @@ func (a *app) execute(ctx context.Context, args []string) error {
 		return usage(args, err)
 	}
 
+	grammar.stdin = a.Stdin
 	a.parser, a.quiet, a.color = parser, grammar.Quiet, grammar.Color
 	if a.Config, err = loadConfig(&grammar.globals, a.env); err != nil {
 		// A broken file of settings must not prevent the version from being printed for a bug report, nor the help.

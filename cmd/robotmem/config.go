@@ -124,7 +124,7 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 	settings := defaults()
 	c.given = map[string]layer{}
 	if path, required := configPath(g, env, c.Home); path != "" {
-		named, err := loadFile(settings, path, required, env)
+		named, err := loadFile(settings, path, required, env, g.stdin)
 		if err != nil {
 			return c, err
 		}
@@ -151,16 +151,27 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 // foreignNames are variables of other programs. They are read if ours is not set.
 var foreignNames = map[string]string{"ollama_url": "OLLAMA_HOST", "openai_url": "OPENAI_BASE_URL", "openai_key": "OPENAI_API_KEY"}
 
-// home is the folder of the memory and its settings.
+// home is the folder of the memory and its settings: ROBOTMEM_HOME, or ~/.robotmem if there is one, or robotmem in
+// XDG_DATA_HOME if that is set, or ~/.robotmem. Nothing is moved from one to another.
 func home(env func(string) (string, bool)) (string, error) {
 	if h, ok := env("ROBOTMEM_HOME"); ok && h != "" {
 		return filepath.Abs(h)
 	}
 
-	for _, variable := range []string{"HOME", "USERPROFILE"} {
+	own := ""
+
+	for _, variable := range []string{"USERPROFILE", "HOME"} {
 		if user, _ := env(variable); user != "" {
-			return filepath.Join(user, ".robotmem"), nil
+			own = filepath.Join(user, ".robotmem")
 		}
+	}
+
+	// A relative path is to be ignored, as the specification has it.
+	if data, _ := env("XDG_DATA_HOME"); filepath.IsAbs(data) && (own == "" || !exists(own)) {
+		return filepath.Join(data, "robotmem"), nil
+	}
+	if own != "" {
+		return own, nil
 	}
 
 	return "", errors.New("there is no home folder (HOME is not set); pass --db, or set ROBOTMEM_HOME")
@@ -181,8 +192,12 @@ func configPath(g *globals, env func(string) (string, bool), home string) (path 
 	return filepath.Join(home, "config.yaml"), false
 }
 
-// readSettings reads a file that a setting names. A pipe in its place would keep the program waiting.
-func readSettings(path string) ([]byte, error) {
+// readSettings reads a file that a setting names; - is stdin. A pipe in its place would keep the program waiting.
+func readSettings(path string, stdin io.Reader) ([]byte, error) {
+	if path == "-" && stdin != nil {
+		return io.ReadAll(io.LimitReader(stdin, maxStdin))
+	}
+
 	f, _, err := importers.Open(path)
 	if err != nil {
 		return nil, err
@@ -194,8 +209,10 @@ func readSettings(path string) ([]byte, error) {
 
 // loadFile reads the settings of one file and returns their names. An unknown key is an error, because a misspelt
 // setting would have no effect.
-func loadFile(settings map[string]any, path string, required bool, env func(string) (string, bool)) (named []string, err error) {
-	data, err := readSettings(path)
+func loadFile(
+	settings map[string]any, path string, required bool, env func(string) (string, bool), stdin io.Reader,
+) (named []string, err error) {
+	data, err := readSettings(path, stdin)
 	// ENOTDIR: a parent of the folder is a file, so there are no settings, either.
 	if err != nil && !required && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
 		return nil, nil
@@ -260,7 +277,7 @@ func resolvePaths(value any, dir string, env func(string) (string, bool)) any {
 		if user, ok := env("HOME"); ofUser && ok {
 			return filepath.Join(user, rest)
 		}
-		if v != "" && !filepath.IsAbs(v) && !site.IsURL(v) {
+		if v != "" && v != "-" && !filepath.IsAbs(v) && !site.IsURL(v) {
 			return filepath.Join(dir, v)
 		}
 	}

@@ -69,3 +69,13 @@ func TestStoredTextCannotSteerTheTerminal(t *testing.T) {
 		t.Errorf("oneLine = %q, want %q", got, want)
 	}
 }
+
+// contains reports whether a text has all the parts.
+func contains(text string, parts ...string) bool {
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			return false
+		}
+	}
+	return true
+}

@@ -35,11 +35,32 @@ type opField struct {
 // extras are flags that are not fields of the request, by command. They follow the fields.
 var extras = map[string]reflect.Type{
 	"save-perception": reflect.TypeFor[struct {
-		File *string `name:"file" placeholder:"PATH" help:"A file on this machine to save; its bytes are sent along, wherever the memory is."`
+		File *string `name:"file" placeholder:"PATH" help:"A file on this machine to save; its bytes are sent along, wherever the memory is. - is stdin."`
 	}](),
 	"forget": reflect.TypeFor[struct {
 		Yes *bool `name:"yes" help:"Needed with --purge, which cannot be undone."`
 	}](),
+}
+
+// shared are flags that are not fields of the request, of all commands that can use them.
+type shared struct {
+	Where  []string `name:"where" sep:"none" placeholder:"CONDITION" help:"A filter in short: params.grip_force<15N, task.success=true, object in glass,cup; also != <= > >= and ~ (within 10 %). Repeatable: all must hold, and --context-filter too. Quote it."`
+	Format *string  `name:"format" enum:"text,csv,tsv" placeholder:"csv|tsv" help:"Print the rows as CSV or TSV, with every field: times in UTC, objects as JSON."`
+}
+
+// sharedField is a flag of shared.
+func sharedField(name string) reflect.StructField {
+	f, _ := reflect.TypeFor[shared]().FieldByName(name)
+	return f
+}
+
+// several reports whether the command takes several memories or episodes and handles one after the other.
+func (c *opCommand) several() bool {
+	switch c.op.Name {
+	case "get", "forget", "restore", "pin", "history", "timeline", "session", "session_memories":
+		return true
+	}
+	return false
 }
 
 // newOpCommands returns the commands, and a pointer to the struct that kong parses them into: a
@@ -85,7 +106,14 @@ func (c *opCommand) build() reflect.Type {
 			continue
 		}
 		c.fields = append(c.fields, opField{name, f})
-		out = append(out, reflect.StructField{Name: fmt.Sprintf("F%d", len(out)), Type: textType(f.Type), Tag: c.fieldTag(name, f)})
+		out = append(out, reflect.StructField{Name: fmt.Sprintf("F%d", len(out)), Type: c.textType(f), Tag: c.fieldTag(name, f)})
+	}
+
+	if _, ok := c.op.In.FieldByName("ContextFilter"); ok {
+		out = append(out, sharedField("Where"))
+	}
+	if _, ok := listOf(c.op.Out); ok {
+		out = append(out, sharedField("Format"))
 	}
 
 	if extra := extras[c.op.CLI]; extra != nil {
@@ -98,7 +126,11 @@ func (c *opCommand) build() reflect.Type {
 }
 
 // textType returns the type into which kong reads a field; a nil value means not given.
-func textType(t reflect.Type) reflect.Type {
+func (c *opCommand) textType(f reflect.StructField) reflect.Type {
+	t := f.Type
+	if f.Tag.Get("cli") == "arg" && c.several() {
+		return reflect.TypeFor[[]string]()
+	}
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -130,6 +162,9 @@ func (c *opCommand) fieldTag(name string, f reflect.StructField) reflect.StructT
 			help += " - reads it from stdin."
 		}
 		tag := fmt.Sprintf(`arg:"" name:%q help:%q`, flag, help)
+		if c.several() {
+			tag = fmt.Sprintf(`arg:"" name:%q sep:"none" help:%q`, flag, strings.TrimSuffix(help, ".")+"; also several.")
+		}
 		if !required {
 			tag += ` optional:""`
 		}

@@ -1,14 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/url"
 	"os"
 	"reflect"
 	"strconv"
+	"strings"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/where"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
@@ -16,14 +20,17 @@ import (
 // maxStdin bounds what - reads; the memory's own limit is far below.
 const maxStdin = 64 << 20
 
-// run asks the operation and prints its answer.
+// run asks the operation, once for each memory that the command line names, and prints the answers.
 func (c *opCommand) run(ctx context.Context, a *app) error {
-	request, err := c.request(a)
+	requests, err := c.requests(a)
 	if err != nil {
 		return err
 	}
-	if err := c.confirm(request); err != nil {
-		return err
+
+	for _, request := range requests {
+		if err := c.confirm(request); err != nil {
+			return err
+		}
 	}
 
 	// The default memory may be missing, so that a first look works. A file that was named must exist.
@@ -33,30 +40,76 @@ func (c *opCommand) run(ctx context.Context, a *app) error {
 		}
 	}
 
-	asJSON := c.target.FieldByName("JSON").Bool()
-
 	return a.Use(ctx, func(m robotmem.Node) error {
 		m = a.joined(m)
-
-		switch {
-		// Payloads may be larger than the memory of this machine, so they are streamed instead of put into an
-		// answer.
-		case c.op.Name == "data" && !asJSON:
-			return c.streamData(ctx, a, m, request)
-		case c.given("File"):
-			return c.streamFile(ctx, a, m, request, asJSON)
-		}
-		res, err := c.op.Call(ctx, m, request)
-		if err != nil {
-			return err
-		}
-		if p, ok := res.(*admin.PreviewResponse); ok && !asJSON {
-			_, err := a.Stdout.Write(p.DataBase64)
-			return err
+		if len(requests) == 1 {
+			return c.ask(ctx, a, m, requests[0])
 		}
 
-		return a.answer(asJSON, res)
+		var first error
+
+		for i, request := range requests {
+			if i > 0 && !a.asJSON && c.format() == "" {
+				fmt.Fprintln(a.Stdout)
+			}
+			err := c.ask(ctx, a, m, request)
+			if ctx.Err() != nil {
+				return err
+			}
+			// The others are handled nevertheless.
+			if err != nil {
+				first = cmp.Or[error](first, exitCode(a.fail(err)))
+			}
+		}
+
+		return first
 	})
+}
+
+// ask asks once.
+func (c *opCommand) ask(ctx context.Context, a *app, m robotmem.Node, request json.RawMessage) error {
+	asJSON := c.target.FieldByName("JSON").Bool()
+
+	a.asJSON = asJSON
+	switch {
+	// Payloads may be larger than the memory of this machine, so they are streamed instead of put into an answer.
+	case c.op.Name == "data" && !asJSON:
+		return c.streamData(ctx, a, m, request)
+	case c.given("File"):
+		return c.streamFile(ctx, a, m, request, asJSON)
+	}
+
+	res, err := c.op.Call(ctx, m, request)
+	if err != nil {
+		return err
+	}
+	if p, ok := res.(*admin.PreviewResponse); ok && !asJSON {
+		_, err := a.Stdout.Write(p.DataBase64)
+		return err
+	}
+
+	if format := c.format(); format != "" && !asJSON {
+		a.notes(res)
+		return writeRows(a.Stdout, format, res)
+	}
+
+	if err := a.answer(asJSON, res); err != nil {
+		return err
+	}
+	if !asJSON {
+		c.sayWhyEmpty(ctx, a, m, request, res)
+	}
+
+	return nil
+}
+
+// format is csv or tsv, "" for text and JSON.
+func (c *opCommand) format() string {
+	f := c.target.FieldByName("Format")
+	if !f.IsValid() || f.IsNil() || f.Elem().String() == "text" {
+		return ""
+	}
+	return f.Elem().String()
 }
 
 // confirm refuses an operation that cannot be undone, unless --yes is given.
@@ -77,12 +130,19 @@ func (c *opCommand) confirm(request json.RawMessage) error {
 
 // answer prints the answer of an operation.
 func (a *app) answer(asJSON bool, res any) error {
-	if r, ok := res.(interface{ HowRead() *[]string }); ok && !asJSON {
+	if !asJSON {
+		a.notes(res)
+	}
+	return a.show(asJSON, res, func(w *lines) { printAnswer(w, res) })
+}
+
+// notes says what an answer has taken otherwise than given.
+func (a *app) notes(res any) {
+	if r, ok := res.(interface{ HowRead() *[]string }); ok {
 		for _, note := range *r.HowRead() {
 			a.note("%s", note)
 		}
 	}
-	return a.show(asJSON, res, func(w *lines) { printAnswer(w, res) })
 }
 
 // given reports whether an extra flag of the command was given.
@@ -99,18 +159,20 @@ func (c *opCommand) streamFile(ctx context.Context, a *app, m robotmem.Node, req
 		return err
 	}
 
-	name := c.target.FieldByName("File").Elem().String()
-	f, err := os.Open(name)
-	if err != nil {
-		return c.invalid("file", "%v", err)
+	in := a.Stdin
+	if name := c.target.FieldByName("File").Elem().String(); name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return c.invalid("file", "%v", err)
+		}
+		defer f.Close()
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			return c.invalid("file", "%s is a folder; save each file", name)
+		}
+		in = f
 	}
 
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return c.invalid("file", "%s is a folder; save each file", name)
-	}
-
-	res, err := m.SavePerceptionFrom(ctx, &req, f)
+	res, err := m.SavePerceptionFrom(ctx, &req, in)
 	if err != nil {
 		return err
 	}
@@ -136,30 +198,76 @@ func (c *opCommand) streamData(ctx context.Context, a *app, m robotmem.Streams, 
 	return err
 }
 
-// request is the operation's JSON request, made from the command line.
-func (c *opCommand) request(a *app) (json.RawMessage, error) {
+// requests are the operation's JSON requests, made from the command line: one, or one for each of several memories.
+func (c *opCommand) requests(a *app) ([]json.RawMessage, error) {
 	values := url.Values{}
+	each, named := "", []string{""}
 
 	for i, f := range c.fields {
 		texts := textsOf(c.target.Field(i))
 		if texts == nil {
 			continue
 		}
-		if f.in.Tag.Get("cli") == "arg" && f.in.Type.Kind() == reflect.String && texts[0] == "-" {
+
+		isArg := f.in.Tag.Get("cli") == "arg"
+		switch {
+		case isArg && c.several():
+			each, named = f.name, texts
+			continue
+		case isArg && f.in.Type.Kind() == reflect.String && texts[0] == "-":
 			data, err := io.ReadAll(io.LimitReader(a.Stdin, maxStdin))
 			if err != nil {
-				return nil, c.invalid(f.name, "reading stdin: %v", err)
+				return nil, c.invalid(f.name, "reading stdin: %w", err)
 			}
 			texts = []string{string(data)}
 		}
 		values[f.name] = texts
 	}
 
+	if err := c.addConditions(values); err != nil {
+		return nil, err
+	}
 	if collection, ok := c.collection(a, values); ok {
 		values["collection"] = []string{collection}
 	}
 
-	return c.op.Request(values)
+	requests := make([]json.RawMessage, len(named))
+
+	for i, name := range named {
+		if each != "" {
+			values[each] = []string{name}
+		}
+
+		var err error
+		if requests[i], err = c.op.Request(values); err != nil {
+			return nil, err
+		}
+	}
+
+	return requests, nil
+}
+
+// addConditions joins the filters of --where with that of --context-filter.
+func (c *opCommand) addConditions(values url.Values) (err error) {
+	const field = "context_filter"
+	if filter := values.Get(field); strings.Contains(filter, `"":`) || strings.HasPrefix(filter, "{") &&
+		strings.Contains(filter, ":") && !strings.Contains(filter, `"`) {
+		return c.invalid(field, "is %s, in which a shell has taken a $ or the double quotes away; "+
+			`put it in single quotes: --context-filter '{"task.success":true}'`, filter)
+	}
+
+	f := c.target.FieldByName("Where")
+	if !f.IsValid() || f.Len() == 0 {
+		return nil
+	}
+	filter, err := where.And(f.Interface().([]string), values.Get(field))
+	if err != nil {
+		return c.invalid("where", "%w", err)
+	}
+
+	values[field] = []string{filter}
+
+	return nil
 }
 
 func (c *opCommand) invalid(field, format string, args ...any) error {

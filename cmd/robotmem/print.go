@@ -8,18 +8,22 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/screen"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/backup"
 	"github.com/robotmem/robotmem-go/robotmem/embedding"
 )
 
-// maxCell is the number of characters of a text that a table shows; --json and get show all of it.
-const maxCell = 80
+// maxCell is the number of columns of a text that a table in a file or a pipe shows; on a terminal a table is as wide
+// as that, and a cell has at most mostCell characters. --json, --format and get show all of it.
+const (
+	maxCell  = 80
+	mostCell = 300
+)
 
 // columns are the fields that a table shows of a struct with many.
 var columns = map[reflect.Type]string{
@@ -194,7 +198,7 @@ func printLearn(w *lines, r *robotmem.LearnResponse) {
 		w.line("duplicate of %d (%s, similarity %.2f)", r.ExistingID, r.Method, r.Similarity)
 		return
 	}
-	w.line("%s %d (%s, %.2f)%s", r.Status, r.MemoryID, r.AutoInferred.Category, r.AutoInferred.Confidence, tagText(r.AutoInferred.Tags))
+	w.line("%s %d (%s, %.2f)%s", w.screen.Paint(r.Status), r.MemoryID, w.screen.Paint(r.AutoInferred.Category), r.AutoInferred.Confidence, tagText(r.AutoInferred.Tags))
 
 	for _, c := range r.Conflicts {
 		w.line("  conflict with %d: %s; settle it with update or forget", c.MemoryID, c.Reason)
@@ -229,7 +233,11 @@ func printRecall(w *lines, r *robotmem.RecallResponse) {
 			why = append(why, fmt.Sprintf("relevance %.2f", *m.Relevance))
 		}
 
-		why = append(why, m.Category, fmt.Sprintf("confidence %.2f", m.Confidence), timeText(m.ObservedAt))
+		if m.Outcome != "" && m.Outcome != "unknown" {
+			why = append(why, w.screen.Paint(m.Outcome))
+		}
+
+		why = append(why, w.screen.Paint(m.Category), fmt.Sprintf("confidence %.2f", m.Confidence), timeText(m.ObservedAt))
 		for _, f := range m.Found {
 			why = append(why, fmt.Sprintf("%s rank %d (%.3g)", f.List, f.Rank+1, f.Value))
 		}
@@ -246,7 +254,7 @@ func printRecall(w *lines, r *robotmem.RecallResponse) {
 	if r.Matching > 0 {
 		var counts []string
 		for _, outcome := range slices.Sorted(maps.Keys(r.Counts)) {
-			counts = append(counts, fmt.Sprintf("%s %d", outcome, r.Counts[outcome]))
+			counts = append(counts, fmt.Sprintf("%s %d", w.screen.Paint(outcome), r.Counts[outcome]))
 		}
 		w.line("%d match in all: %s", r.Matching, strings.Join(counts, ", "))
 	}
@@ -290,8 +298,9 @@ func spanText(after, before *time.Time) string {
 
 // lines writes lines and keeps the first error.
 type lines struct {
-	w   io.Writer
-	err error
+	w      io.Writer
+	screen screen.Screen
+	err    error
 }
 
 func (l *lines) line(format string, args ...any) {
@@ -300,7 +309,13 @@ func (l *lines) line(format string, args ...any) {
 	}
 }
 
-func (l *lines) detail(name, text string) { l.line("  %s: %s", name, oneLine(text)) }
+func (l *lines) detail(name, text string) {
+	text = oneLine(text)
+	if painted(name) {
+		text = l.screen.Paint(text)
+	}
+	l.line("  %s: %s", name, text)
+}
 
 // block writes a text of several lines.
 func (l *lines) block(text string) {
@@ -314,25 +329,40 @@ func table[T any](l *lines, header string, items []T, row func(T) []any) {
 	if len(items) == 0 || l.err != nil {
 		return
 	}
-	t := tabwriter.NewWriter(l.w, 0, 0, 2, ' ', 0)
-	inner := &lines{w: t}
-	inner.line("%s", header)
 
-	for _, item := range items {
-		var cells []string
+	names := strings.Split(header, "\t")
+
+	rows := make([][]string, len(items))
+	for i, item := range items {
 		for _, value := range row(item) {
-			cells = append(cells, cellText(value))
+			text := cellText(value)
+			if l.screen.Width == 0 {
+				text = screen.Cut(text, maxCell)
+			}
+			rows[i] = append(rows[i], text)
 		}
-		inner.line("%s", strings.Join(cells, "\t"))
 	}
-	l.err = cmp.Or(inner.err, t.Flush())
+
+	laid, left := l.screen.Table(names, rows, painted)
+	for _, line := range laid {
+		l.line("%s", line)
+	}
+	if len(left) > 0 {
+		l.line("(%s: in a wider terminal, and with --json)", strings.Join(left, ", "))
+	}
+}
+
+// painted are the columns and fields whose words get a colour.
+func painted(name string) bool {
+	name = strings.ToLower(name)
+	return slices.Contains([]string{"status", "category", "type", "kind", "tier", "verdict"}, name) || strings.HasSuffix(name, "outcome")
 }
 
 // cellText is a value in a table; - is an empty text or no value.
 func cellText(value any) string {
 	switch v := value.(type) {
 	case string:
-		return cmp.Or(robotmem.Clip(oneLine(v), maxCell), "-")
+		return cmp.Or(robotmem.Clip(oneLine(v), mostCell), "-")
 	case time.Time:
 		if v.IsZero() {
 			return "-"
@@ -343,9 +373,9 @@ func cellText(value any) string {
 	case []string:
 		return cmp.Or(strings.Join(v, ", "), "-")
 	case map[string]int64:
-		return robotmem.Clip(oneLine(countsText(v)), maxCell)
+		return robotmem.Clip(oneLine(countsText(v)), mostCell)
 	case map[string]uint64:
-		return robotmem.Clip(oneLine(countsText(v)), maxCell)
+		return robotmem.Clip(oneLine(countsText(v)), mostCell)
 	case int, int64, bool:
 		return fmt.Sprint(v)
 	}
@@ -358,10 +388,17 @@ func cellText(value any) string {
 		return cellText(v.Elem().Interface())
 	}
 
-	return robotmem.Clip(oneLine(jsonText(value)), maxCell)
+	return robotmem.Clip(oneLine(jsonText(value)), mostCell)
 }
 
-func timeText(t time.Time) string { return t.Local().Format(time.DateTime) }
+// timeText is a time of this machine's zone, with the zone as an offset: the names of zones are ambiguous.
+func timeText(t time.Time) string {
+	t = t.Local()
+	if _, offset := t.Zone(); offset == 0 {
+		return t.Format(time.DateTime + " UTC")
+	}
+	return t.Format(time.DateTime + " -07:00")
+}
 
 // oneLine shows a stored text on a terminal: line ends become spaces, and characters that are not
 // seen or that could steer the terminal are escaped.

@@ -4,28 +4,64 @@ import (
 	"context"
 	"errors"
 	"io"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// A command that waits for its standard input ends at the first signal.
+// endsWithin is generous for a busy machine.
+const endsWithin = 10 * time.Second
+
+// A command that waits, for its standard input or for requests, ends at the first signal.
 func TestTheFirstSignalEndsAWaitForInput(t *testing.T) {
-	for _, args := range []string{"learn -", "import -"} {
+	waiting := []string{
+		"import -", "update 1 -", "save-perception --file - arm-trace", "learn x --taxonomy -", "learn x --config -", "web --addr 127.0.0.1:0",
+		"mcp", "web --addr 127.0.0.1:0 --until-stdin-ends", "demo --web --addr 127.0.0.1:0",
+	}
+	// Every operation whose text may be -.
+	for _, op := range robotmem.Ops() {
+		if op.In.NumField() == 0 {
+			continue
+		}
+		if first := op.In.Field(0); op.CLI != "" && first.Tag.Get("cli") == "arg" && first.Type.Kind() == reflect.String && first.Name != "SessionID" {
+			waiting = append(waiting, op.CLI+" -")
+		}
+	}
+	if len(waiting) < 13 {
+		t.Fatalf("only %q", waiting)
+	}
+	for _, args := range waiting {
 		t.Run(args, func(t *testing.T) {
 			t.Setenv("ROBOTMEM_HOME", t.TempDir())
 			t.Setenv("ROBOTMEM_EMBEDDER", "none")
-			stdin, hold := io.Pipe() // nothing comes
+			t.Setenv("TMPDIR", t.TempDir()) // of the demo
+			stdin, hold := io.Pipe()        // nothing comes
 			defer hold.Close()
 			ended := make(chan int, 1)
 			ctx, signal := context.WithCancel(t.Context())
 			go func() { ended <- runUntil(ctx, strings.Fields(args), stdin, io.Discard, io.Discard) }()
-			time.AfterFunc(300*time.Millisecond, signal)
+			var signalled time.Time
+			wait := 300 * time.Millisecond
+			if strings.HasPrefix(args, "demo") {
+				wait = 3 * time.Second // it serves after its run
+			}
+			time.AfterFunc(wait, func() {
+				signalled = time.Now()
+				signal()
+			})
 			select {
 			case code := <-ended:
-				if code == 0 {
-					t.Error("an interrupted command succeeded")
+				// A node that is told to end has done what it was asked.
+				serves := strings.HasPrefix(args, "web") || args == "mcp" || strings.HasPrefix(args, "demo")
+				if serves != (code == 0) {
+					t.Errorf("exit code %d", code)
+				}
+				if took := time.Since(signalled); took > endsWithin {
+					t.Errorf("it ended %v after the signal", took)
 				}
 			case <-time.After(20 * time.Second):
 				t.Fatal("it waits on")

@@ -24,7 +24,7 @@ var (
 		as    string
 	}{
 		{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "ID"},
-		{regexp.MustCompile(`\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d`), "TIME"},
+		{regexp.MustCompile(`\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d( UTC| [+-]\d\d:\d\d)?`), "TIME"},
 		{regexp.MustCompile(`\d{4}-\d\d-\d\d|memory-\d{8}T[\d.]+Z`), "DATE"},
 		{regexp.MustCompile(`query ms: [\d.]+`), "query DURATION"},
 		{regexp.MustCompile(`[\d.]+ ?(ms|µs|us|s)\b`), "DURATION"},

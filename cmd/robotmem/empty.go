@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
+)
+
+// emptyHints say what is missing where an answer lists nothing, and the next step, by operation.
+var emptyHints = map[string]string{
+	"recall":           "no memory matches; robotmem list shows what there is, robotmem paths what a filter can ask for",
+	"search":           "no memory has these words; robotmem list shows what there is",
+	"advise":           "no attempt with a known outcome matches; learn attempts with --outcome, or with task.success in their context",
+	"aggregate":        "no memory matches; robotmem paths lists what can be grouped",
+	"list":             "no memory matches; --status all lists forgotten ones too",
+	"sessions":         "there is no such episode; robotmem session start begins one",
+	"session_memories": "the episode has no memories; give its id to learn and save-perception as --session-id",
+	"paths":            "no active memory has a context; learn with --context",
+	"places":           "no memory has coordinates; learn with a context such as {\"spatial\":{\"position\":[1,2,0]}}",
+	"recent_failures":  "nothing has failed; --days looks further back",
+	"incidents":        "nothing has failed, or all is resolved; --no-resolved and --resolved choose",
+	"audit":            "no change is logged that matches",
+	"categories":       "there is no active memory",
+	"collections":      "there is no collection yet; the first fact makes one",
+}
+
+// sayWhyEmpty says what is missing if an answer lists nothing: the collection, any memory, or one that matches.
+func (c *opCommand) sayWhyEmpty(ctx context.Context, a *app, m robotmem.Node, request json.RawMessage, res any) {
+	hint := emptyHints[c.op.Name]
+	v := reflect.Indirect(reflect.ValueOf(res))
+	f, isList := listOf(v.Type())
+	if a.quiet || hint == "" || !isList || v.FieldByIndex(f.Index).Len() > 0 {
+		return
+	}
+
+	all, err := m.Collections(ctx, &admin.CollectionsRequest{})
+	if err != nil {
+		return // the answer is there, and only the hint is missing
+	}
+
+	var asked struct {
+		Collection string `json:"collection"`
+	}
+	_ = json.Unmarshal(request, &asked) // "" if it is no text
+
+	switch {
+	case len(all.Collections) == 0:
+		hint = `the memory is empty; store a fact: robotmem learn "the gripper slips below 8 N"`
+	case asked.Collection != "":
+		hint = unknownCollection(asked.Collection, all.Collections, hint)
+	}
+
+	a.note("%s", hint)
+}
+
+// mostNamed is how many collections a hint names.
+const mostNamed = 5
+
+// unknownCollection names those that are spelt like one that does not exist, or else what there is.
+func unknownCollection(asked string, all []admin.CollectionCount, known string) string {
+	var names []string
+
+	for _, one := range all {
+		names = append(names, one.Collection)
+	}
+	if asked == "*" || asked == "all" || slices.Contains(names, asked) {
+		return known
+	}
+
+	if near := nearest(asked, names); len(near) > 0 {
+		return fmt.Sprintf("there is no collection %q; did you mean %s?", asked, strings.Join(near, " or "))
+	}
+
+	slices.Sort(names)
+	more := ""
+	if len(names) > mostNamed {
+		names, more = names[:mostNamed], ", …"
+	}
+
+	return fmt.Sprintf("there is no collection %q; there are %s%s", asked, strings.Join(names, ", "), more)
+}
+
+// nearest are the names that differ from one in a third of its letters at most, the nearest first.
+func nearest(from string, names []string) []string {
+	type named struct {
+		name string
+		far  int
+	}
+
+	var near []named
+
+	for _, name := range names {
+		if far := edits(strings.ToLower(from), strings.ToLower(name)); far <= max(1, len([]rune(from))/3) {
+			near = append(near, named{name, far})
+		}
+	}
+
+	slices.SortStableFunc(near, func(a, b named) int { return a.far - b.far })
+
+	var out []string
+	for _, n := range near[:min(len(near), 3)] {
+		out = append(out, n.name)
+	}
+
+	return out
+}
+
+// edits is the number of letters that differ between two words: the distance of Levenshtein, in which two letters that
+// have changed places count once.
+func edits(a, b string) int {
+	from, to := []rune(a), []rune(b)
+
+	rows := make([][]int, len(from)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(to)+1)
+		rows[i][0] = i
+	}
+
+	for k := range to {
+		rows[0][k+1] = k + 1
+	}
+
+	for i := range from {
+		for k := range to {
+			change := 1
+			if from[i] == to[k] {
+				change = 0
+			}
+			best := min(rows[i][k+1]+1, rows[i+1][k]+1, rows[i][k]+change)
+			if i > 0 && k > 0 && from[i] == to[k-1] && from[i-1] == to[k] {
+				best = min(best, rows[i-1][k-1]+1)
+			}
+			rows[i+1][k+1] = best
+		}
+	}
+
+	return rows[len(from)][len(to)]
+}
