@@ -107,8 +107,12 @@ func (a *app) options() (o local.Options, err error) {
 
 	if a.Config.Taxonomy != "" {
 		if a.taxonomy == nil { // stdin can be read once
-			if a.taxonomy, err = readSettings(a.Config.Taxonomy, a.Stdin); err != nil {
-				return o, invalid("taxonomy", "%s cannot be read: %w", a.Config.Taxonomy, err)
+			a.taxonomy, err = readSettings(a.Config.Taxonomy, a.Stdin)
+			if interrupted(err) {
+				return o, err
+			}
+			if err != nil {
+				return o, invalid("taxonomy", "%s cannot be read: %s", a.Config.Taxonomy, robotmem.Reason(err))
 			}
 		}
 		o.Taxonomy = a.taxonomy
@@ -129,10 +133,12 @@ func (a *app) addModels(o *local.Options) (err error) {
 // reranker opens the reranker of the settings.
 func (a *app) reranker() (robotmem.Reranker, error) {
 	c := &a.Config
-	r, err := embedding.OpenReranker(c.Reranker, embedding.Options{RerankerModel: c.RerankerModel, RerankerKey: c.RerankerKey, Logger: a.Log})
+	o := embedding.Options{RerankerModel: c.RerankerModel, RerankerKey: c.RerankerKey, Logger: a.Log}
+	r, err := embedding.OpenReranker(c.Reranker, o)
 	if closer, ok := r.(io.Closer); ok {
 		a.closers = append(a.closers, closer)
 	}
+
 	return r, err
 }
 
@@ -142,7 +148,10 @@ func (a *app) embedder() (robotmem.Embedder, error) {
 		return a.Embedder, nil
 	}
 	c := &a.Config
-	e, err := embedding.Open(c.Embedder, embedding.Options{Models: a.models().Dir, OllamaURL: c.OllamaURL, OpenAIURL: c.OpenAIURL, OpenAIKey: c.OpenAIKey, CPU: c.EmbedCPU, Runtimes: runtimes(), Logger: a.Log})
+	e, err := embedding.Open(c.Embedder, embedding.Options{
+		Models: a.models().Dir, OllamaURL: c.OllamaURL, OpenAIURL: c.OpenAIURL, OpenAIKey: c.OpenAIKey, CPU: c.EmbedCPU,
+		Runtimes: runtimes(), Logger: a.Log,
+	})
 	if closer, ok := e.(io.Closer); ok {
 		a.closers = append(a.closers, closer)
 	}
@@ -192,7 +201,8 @@ func (a *app) sayFirst(path string, folder bool) {
 	if folder {
 		made = filepath.Dir(path)
 	}
-	a.note("look at it with: robotmem list, or robotmem web for a page in the browser; robotmem config show names all settings")
+	a.note("look at it with: robotmem list, or robotmem web for a page in the browser; " +
+		"robotmem config show names all settings")
 	a.note("undo with: rm -r %s", strings.ReplaceAll(shell.Quote(made), "*'", "'*"))
 }
 

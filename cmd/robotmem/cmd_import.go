@@ -101,6 +101,9 @@ func (c *importCmd) source(ctx context.Context, a *app) (importer, error) {
 	in := bufio.NewReader(a.Stdin)
 	a.Stdin = in
 	head, err := in.Peek(archive.HeadBytes)
+	if interrupted(err) {
+		return nil, err
+	}
 	if err != nil && err != io.EOF {
 		return nil, invalid("file", "%v", err)
 	}

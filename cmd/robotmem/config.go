@@ -217,6 +217,9 @@ func loadFile(
 	if err != nil && !required && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
 		return nil, nil
 	}
+	if interrupted(err) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, invalid("config", "%s cannot be read: %s", path, robotmem.Reason(err))
 	}

