@@ -96,7 +96,14 @@ func (c *setupCmd) entry(a *app, g *globals, client *clients.Client) (clients.En
 	}
 
 	env := map[string]any{} // settings that have no flag
-	if v, ok := a.env("ROBOTMEM_HOME"); ok && v != "" {
+	// The client may start the program without the variables of this shell, and must find the same memory.
+	bare, err := home(func(name string) (string, bool) {
+		if name == "ROBOTMEM_HOME" || name == "XDG_DATA_HOME" {
+			return "", false
+		}
+		return a.env(name)
+	})
+	if given, _ := a.env("ROBOTMEM_HOME"); a.Config.homeErr == nil && (given != "" || err != nil || bare != a.Config.Home) {
 		env["ROBOTMEM_HOME"] = a.Config.Home
 	}
 	if a.Config.URL != "" && a.Config.Token != "" {

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -42,23 +44,22 @@ func TestTheFirstSignalEndsAWaitForInput(t *testing.T) {
 			stdin, hold := io.Pipe()        // nothing comes
 			defer hold.Close()
 			ended := make(chan int, 1)
+			out := &watchedOutput{serving: make(chan struct{})}
 			ctx, signal := context.WithCancel(t.Context())
-			go func() { ended <- runUntil(ctx, strings.Fields(args), stdin, io.Discard, io.Discard) }()
-			var signalled time.Time
-			wait := 300 * time.Millisecond
-			if strings.HasPrefix(args, "demo") {
-				wait = 3 * time.Second // it serves after its run
+			go func() { ended <- runUntil(ctx, strings.Fields(args), stdin, out, io.Discard) }()
+			// A node prints its address once it serves.
+			if strings.HasPrefix(args, "web") || strings.HasPrefix(args, "demo") {
+				<-out.serving
+			} else {
+				time.Sleep(300 * time.Millisecond)
 			}
-			time.AfterFunc(wait, func() {
-				signalled = time.Now()
-				signal()
-			})
+			signalled := time.Now()
+			signal()
 			select {
 			case code := <-ended:
 				// A node that is told to end has done what it was asked.
 				serves := strings.HasPrefix(args, "web") || args == "mcp" || strings.HasPrefix(args, "demo")
-				// The demo may be signalled before it serves.
-				if want := map[bool]int{true: 0, false: 1}[serves]; code != want && !strings.HasPrefix(args, "demo") {
+				if want := map[bool]int{true: 0, false: 1}[serves]; code != want && args != "mcp" { // it may be signalled before it serves
 					t.Errorf("exit code %d, want %d", code, want)
 				}
 				if took := time.Since(signalled); took > endsWithin {
@@ -81,4 +82,17 @@ func TestInterruptibleInputIsWhole(t *testing.T) {
 	if _, err := io.ReadAll(&interruptible{ctx: t.Context(), in: iotest.ErrReader(broken)}); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// watchedOutput tells when an address was printed.
+type watchedOutput struct {
+	serving chan struct{}
+	once    sync.Once
+}
+
+func (w *watchedOutput) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte("http://")) {
+		w.once.Do(func() { close(w.serving) })
+	}
+	return len(p), nil
 }
