@@ -87,12 +87,7 @@ func (a *app) key(ctx context.Context) (text, from string, err error) {
 
 // readKey reads a key from a file, or from stdin if that is named -.
 func (a *app) readKey(path string) (string, error) {
-	if path == "-" {
-		data, err := io.ReadAll(a.Stdin)
-		return string(data), err
-	}
-
-	data, err := readSettings(path)
+	data, err := readSettings(path, a.Stdin)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", &robotmem.Error{Kind: robotmem.Invalid, Field: "key", Err: fmt.Errorf("the file %s does not exist; robotmem key new --out %[1]s makes one (%w)", path, err)}
 	}

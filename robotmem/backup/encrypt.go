@@ -171,11 +171,15 @@ func Rekey(ctx context.Context, path, next string, escrow []string, o local.Opti
 		return nil, err
 	}
 
-	job := &crypt{place: place}
+	// Only a new key leaves backups behind.
+	job, others := &crypt{place: place}, []string{}
+	if to.Recipients[0] != found.Recipients[0] {
+		others = job.backups(func(hasKeys bool) bool { return hasKeys })
+	}
 
 	return &CryptReport{
 		Path: place.Name(), Keys: place.Keys(), Recipients: to.Recipients, Memories: held.Memories,
-		Seconds: time.Since(started).Seconds(), Others: job.backups(func(hasKeys bool) bool { return hasKeys }),
+		Seconds: time.Since(started).Seconds(), Others: others,
 	}, nil
 }
 
