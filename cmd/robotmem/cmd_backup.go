@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/mounts"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/shell"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/backup"
@@ -43,7 +44,7 @@ func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
 		return notFound("db", "there is no memory at %s to make a backup of; pass --db", path)
 	}
 
-	if at := unmounted(c.Dir, mountFolders); at != "" && !c.CreateFolder {
+	if at := mounts.Unmounted(c.Dir, mounts.Folders); at != "" && !c.CreateFolder {
 		return notFound("dir", "nothing is mounted at %s, so the backup would be on the disk of the system; "+
 			"mount the disk, or pass --create-folder to write there nevertheless", at)
 	}

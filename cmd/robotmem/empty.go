@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/rows"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
@@ -34,7 +35,7 @@ var emptyHints = map[string]string{
 func (c *opCommand) sayWhyEmpty(ctx context.Context, a *app, m robotmem.Node, request json.RawMessage, res any) {
 	hint := emptyHints[c.op.Name]
 	v := reflect.Indirect(reflect.ValueOf(res))
-	f, isList := listOf(v.Type())
+	f, isList := rows.ListOf(v.Type())
 	if a.quiet || hint == "" || !isList || v.FieldByIndex(f.Index).Len() > 0 {
 		return
 	}

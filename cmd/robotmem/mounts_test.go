@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/mounts"
 )
 
 // A backup to a disk that is not mounted would fill the disk of the system and be lost with it.
@@ -29,7 +31,7 @@ func TestUnmountedDisksAreNoticed(t *testing.T) {
 		"home/x":             "",
 		"mnts/usb":           "",
 	} {
-		got := unmounted(filepath.Join(root, dir), []string{mnt, media})
+		got := mounts.Unmounted(filepath.Join(root, dir), []string{mnt, media})
 		if want != "" {
 			want = filepath.Join(root, want)
 		}
@@ -43,7 +45,7 @@ func TestUnmountedDisksAreNoticed(t *testing.T) {
 		return
 	}
 	defer func() { _ = exec.Command("umount", "-l", filepath.Join(mnt, "empty")).Run() }()
-	if got := unmounted(filepath.Join(mnt, "empty", "arm-7"), []string{mnt}); got != "" {
+	if got := mounts.Unmounted(filepath.Join(mnt, "empty", "arm-7"), []string{mnt}); got != "" {
 		t.Errorf("an empty disk that is mounted: %q", got)
 	}
 }
@@ -51,10 +53,10 @@ func TestUnmountedDisksAreNoticed(t *testing.T) {
 func TestABackupToADiskThatIsNotMounted(t *testing.T) {
 	t.Setenv("ROBOTMEM_HOME", t.TempDir())
 	t.Setenv("ROBOTMEM_EMBEDDER", "none")
-	before := mountFolders
-	mountFolders = []string{t.TempDir()}
-	defer func() { mountFolders = before }()
-	to := filepath.Join(mountFolders[0], "usb", "arm-7")
+	before := mounts.Folders
+	mounts.Folders = []string{t.TempDir()}
+	defer func() { mounts.Folders = before }()
+	to := filepath.Join(mounts.Folders[0], "usb", "arm-7")
 	runArgs(t, "learn", "x")
 	code, _, errs := runArgs(t, "backup", to)
 	if code != 3 || exists(to) || !contains(errs, "nothing is mounted at "+filepath.Dir(to), "--create-folder") {

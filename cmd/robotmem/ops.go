@@ -9,6 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/rows"
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
@@ -112,7 +113,7 @@ func (c *opCommand) build() reflect.Type {
 	if _, ok := c.op.In.FieldByName("ContextFilter"); ok {
 		out = append(out, sharedField("Where"))
 	}
-	if _, ok := listOf(c.op.Out); ok {
+	if _, ok := rows.ListOf(c.op.Out); ok {
 		out = append(out, sharedField("Format"))
 	}
 

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/rows"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/where"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
@@ -90,7 +91,7 @@ func (c *opCommand) ask(ctx context.Context, a *app, m robotmem.Node, request js
 
 	if format := c.format(); format != "" && !asJSON {
 		a.notes(res)
-		return writeRows(a.Stdout, format, res)
+		return rows.Write(a.Stdout, format, res)
 	}
 
 	if err := a.answer(asJSON, res); err != nil {

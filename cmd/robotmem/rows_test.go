@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/rows"
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
@@ -20,7 +21,7 @@ func TestRowsKeepTheirCells(t *testing.T) {
 		"csv": {`,"a` + "\tb\n" + `c\ ""d"", e",`, ",x y,", ",0.5,", ",1970-01-01T00:00:00Z,"},
 	} {
 		var out strings.Builder
-		if err := writeRows(&out, format, answer); err != nil {
+		if err := rows.Write(&out, format, answer); err != nil {
 			t.Fatal(err)
 		}
 		if !contains(out.String(), want...) {

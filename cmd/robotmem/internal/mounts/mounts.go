@@ -1,4 +1,5 @@
-package main
+// Package mounts finds mount points of disks on which nothing is mounted.
+package mounts
 
 import (
 	"os"
@@ -6,12 +7,12 @@ import (
 	"strings"
 )
 
-// mountFolders have the mount points of disks: in the first the folders themselves, in the others also those of a user.
-var mountFolders = []string{"/mnt", "/media", "/run/media", "/Volumes"}
+// Folders have the mount points of disks: in the first the folders themselves, in the others also those of a user.
+var Folders = []string{"/mnt", "/media", "/run/media", "/Volumes"}
 
-// unmounted returns the mount point at or above a folder on which a disk should be and none is, "" if there is none. A
+// Unmounted returns the mount point at or above a folder on which a disk should be and none is, "" if there is none. A
 // folder that somebody has filled by hand is no mount point.
-func unmounted(dir string, folders []string) string {
+func Unmounted(dir string, folders []string) string {
 	for _, folder := range folders {
 		rest, below := strings.CutPrefix(filepath.Clean(dir), folder+string(filepath.Separator))
 		if !below {

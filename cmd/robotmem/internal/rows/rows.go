@@ -1,4 +1,5 @@
-package main
+// Package rows writes the list of an answer for programs that read tables.
+package rows
 
 import (
 	"bufio"
@@ -12,8 +13,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// listOf is the list of an answer: its first field with structs.
-func listOf(answer reflect.Type) (reflect.StructField, bool) {
+// ListOf is the list of an answer: its first field with structs.
+func ListOf(answer reflect.Type) (reflect.StructField, bool) {
 	for _, f := range reflect.VisibleFields(answer) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if !f.Anonymous && name != "" && name != "-" && f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct &&
@@ -25,10 +26,10 @@ func listOf(answer reflect.Type) (reflect.StructField, bool) {
 	return reflect.StructField{}, false
 }
 
-// writeRows writes the list of an answer for programs that read tables: a header, and every field of each row.
-func writeRows(out io.Writer, format string, answer any) error {
+// Write writes the list of an answer for programs that read tables: a header, and every field of each row.
+func Write(out io.Writer, format string, answer any) error {
 	v := reflect.Indirect(reflect.ValueOf(answer))
-	f, _ := listOf(v.Type())
+	f, _ := ListOf(v.Type())
 	list := v.FieldByIndex(f.Index)
 
 	var (
@@ -117,5 +118,10 @@ func fieldText(v reflect.Value) string {
 		return v.String()
 	}
 
-	return jsonText(v.Interface())
+	data, err := robotmem.EncodeJSON(v.Interface())
+	if err != nil {
+		return err.Error()
+	}
+
+	return string(data)
 }
