@@ -16,6 +16,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/screen"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/shell"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -273,18 +274,18 @@ func (a *app) warn(text string) {
 }
 
 // show ends the progress bar and prints an answer, as JSON or as text.
-func (a *app) show(asJSON bool, answer any, text func(*lines)) error {
+func (a *app) show(asJSON bool, answer any, text func(*printed.Lines)) error {
 	a.bar.end()
 	if asJSON {
 		return a.PrintJSON(answer)
 	}
-	w := &lines{w: a.Stdout, screen: screen.Of(a.Stdout, a.color, a.env)}
+	w := printed.To(a.Stdout, screen.Of(a.Stdout, a.color, a.env))
 	if text == nil {
-		text = func(w *lines) { printAnswer(w, answer) }
+		text = func(w *printed.Lines) { printed.Answer(w, answer) }
 	}
 	text(w)
 
-	return w.err
+	return w.Err()
 }
 
 // showResult prints what was made, unless that failed.

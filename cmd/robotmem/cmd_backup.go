@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/mounts"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/shell"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/backup"
@@ -252,10 +253,10 @@ func (c *backupRestoreCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 
-	err = a.show(c.JSON, res, func(w *lines) {
-		printAnswer(w, res)
+	err = a.show(c.JSON, res, func(w *printed.Lines) {
+		printed.Answer(w, res)
 		if res.Aside != "" && res.Before != nil {
-			w.detail("undo", restoreCommand(res.Aside, res.Path))
+			w.Detail("undo", restoreCommand(res.Aside, res.Path))
 		}
 	})
 	if err == nil && !res.Doctor.Healthy {

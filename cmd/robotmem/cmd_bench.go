@@ -15,8 +15,9 @@ type benchCmd struct {
 }
 
 type benchFactsCmd struct {
-	N    int  `name:"n" default:"100000" help:"How many facts to learn before asking (default ${default})."`
-	JSON bool `name:"json" help:"Print the figures as JSON."`
+	N         int  `name:"n" default:"100000" help:"How many facts to learn before asking (default ${default})."`
+	Encrypted bool `name:"encrypted" help:"Encrypt the file, with a key of its own."`
+	JSON      bool `name:"json" help:"Print the figures as JSON."`
 }
 
 // Run learns n facts into a new file and measures.
@@ -27,6 +28,16 @@ func (c *benchFactsCmd) Run(ctx context.Context, a *app) error {
 
 	// Models would measure themselves rather than the memory.
 	a.Config.Embedder, a.Config.Reranker = "none", ""
+	if c.Encrypted {
+		key, _, err := local.NewKey()
+		if err != nil {
+			return err
+		}
+		if ctx, err = local.WithKey(ctx, key); err != nil {
+			return err
+		}
+	}
+
 	r, err := bench.Facts(ctx, c.N, a.Config.Durability,
 		func(ctx context.Context, path string, embedder robotmem.Embedder) (*local.Node, error) {
 			a.Embedder = embedder

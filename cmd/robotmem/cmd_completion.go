@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/complete"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/mcp/clients"
@@ -165,7 +166,7 @@ func (c *completions) sessions() (found []complete.Candidate) {
 		}
 
 		for _, s := range res.Sessions {
-			found = append(found, complete.Candidate{Text: s.SessionID, Help: s.Collection + ", " + timeText(s.CreatedAt)})
+			found = append(found, complete.Candidate{Text: s.SessionID, Help: s.Collection + ", " + printed.Time(s.CreatedAt)})
 		}
 	})
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/go-viper/mapstructure/v2"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 )
 
 type configCmd struct {
@@ -87,14 +88,14 @@ func (c *configShowCmd) Run(a *app, g *globals) error {
 		r.Settings = append(r.Settings, s)
 	}
 
-	return a.show(c.JSON, r, func(w *lines) {
-		w.line("memory: %s", oneLine(r.Memory))
+	return a.show(c.JSON, r, func(w *printed.Lines) {
+		w.Line("memory: %s", printed.OneLine(r.Memory))
 		found := ""
 		if !r.Present {
 			found = " (there is none)"
 		}
-		w.line("file of settings: %s%s", oneLine(r.File), found)
-		table(w, "SETTING\tVALUE\tFROM", r.Settings, func(s settingLine) []any {
+		w.Line("file of settings: %s%s", printed.OneLine(r.File), found)
+		printed.Table(w, "SETTING\tVALUE\tFROM", r.Settings, func(s settingLine) []any {
 			value := fmt.Sprint(s.Value)
 			if value == "[]" || value == "map[]" {
 				value = ""

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/shell"
 	"github.com/robotmem/robotmem-go/examples/robotfailures"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -227,20 +228,20 @@ func (r *demoReport) ask(ctx context.Context) error {
 	return nil
 }
 
-func (r *demoReport) print(w *lines) {
-	w.line("Robot Execution Failures (L. Seabra Lopes, L. Camarinha-Matos, 1999), UCI, CC BY 4.0:")
-	w.line("%d recordings of a robot arm, stored as %d sessions with %d facts", r.Recordings, r.Sessions, r.Facts)
+func (r *demoReport) print(w *printed.Lines) {
+	w.Line("Robot Execution Failures (L. Seabra Lopes, L. Camarinha-Matos, 1999), UCI, CC BY 4.0:")
+	w.Line("%d recordings of a robot arm, stored as %d sessions with %d facts", r.Recordings, r.Sessions, r.Facts)
 
 	for i, q := range r.Questions {
-		w.line("\n%d. %s", i+1, q.Question)
+		w.Line("\n%d. %s", i+1, q.Question)
 
 		for _, text := range q.Lines {
-			w.line("   %s", robotmem.Clip(oneLine(text), demoWidth-4))
+			w.Line("   %s", robotmem.Clip(printed.OneLine(text), demoWidth-4))
 		}
 	}
-	w.line("\nNext, on the same file:")
-	w.line("   export ROBOTMEM_DB=%s", shell.Quote(r.DB))
-	w.line(`   robotmem recall --collection '*' --context-filter '{"task.class":%q}' --type fact`, demoClass)
-	w.line(`   robotmem recall --collection '*' --like '{"memory_id":%d}'`, r.Probe)
-	w.line("   robotmem web    # its page /incident/m/%d shows a failure, and what to do about it", r.Probe)
+	w.Line("\nNext, on the same file:")
+	w.Line("   export ROBOTMEM_DB=%s", shell.Quote(r.DB))
+	w.Line(`   robotmem recall --collection '*' --context-filter '{"task.class":%q}' --type fact`, demoClass)
+	w.Line(`   robotmem recall --collection '*' --like '{"memory_id":%d}'`, r.Probe)
+	w.Line("   robotmem web    # its page /incident/m/%d shows a failure, and what to do about it", r.Probe)
 }

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -54,9 +55,9 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 			answer, checkup = r, r
 		}
 
-		err := a.show(c.JSON, answer, func(w *lines) {
+		err := a.show(c.JSON, answer, func(w *printed.Lines) {
 			if c.Repair {
-				w.line("rebuilt: %s", strings.Join(rebuilt, ", "))
+				w.Line("rebuilt: %s", strings.Join(rebuilt, ", "))
 			}
 			printCheckup(w, checkup)
 		})
@@ -68,28 +69,28 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	})
 }
 
-func printCheckup(w *lines, d *admin.DoctorResponse) {
+func printCheckup(w *printed.Lines, d *admin.DoctorResponse) {
 	width := 0
 	for _, check := range d.Checks {
 		width = max(width, len(check.Name))
 	}
 
 	for _, check := range d.Checks {
-		w.line("%s  %-*s  %s", marks[check.Status], width, check.Name, oneLine(check.Detail))
+		w.Line("%s  %-*s  %s", marks[check.Status], width, check.Name, printed.OneLine(check.Detail))
 		if check.Remedy != "" {
-			w.line("      %*s  remedy: %s", width, "", oneLine(check.Remedy))
+			w.Line("      %*s  remedy: %s", width, "", printed.OneLine(check.Remedy))
 		}
 	}
 
 	switch {
 	case !d.Healthy:
-		w.line("NOT healthy")
+		w.Line("NOT healthy")
 	case d.Status == "warn":
-		w.line("healthy, with warnings")
+		w.Line("healthy, with warnings")
 	case d.Status == "skipped":
-		w.line("healthy, as far as it was checked")
+		w.Line("healthy, as far as it was checked")
 	default:
-		w.line("healthy")
+		w.Line("healthy")
 	}
 }
 
@@ -117,7 +118,7 @@ func (c *doctorCmd) recover(ctx context.Context, a *app) (done bool, err error) 
 		return false, err
 	}
 
-	err = a.show(c.JSON, report, func(w *lines) { printRecovered(w, report, damage) })
+	err = a.show(c.JSON, report, func(w *printed.Lines) { printRecovered(w, report, damage) })
 	if err == nil && !report.Whole {
 		err = exitUnhealthy
 	}
@@ -140,10 +141,10 @@ func damageOf(ctx context.Context, a *app, path string) (string, error) {
 	return damage, errors.Join(err, m.Close())
 }
 
-func printRecovered(w *lines, r *admin.RecoverReport, damage string) {
-	w.line("damaged: %s", oneLine(damage))
-	w.fields(reflect.ValueOf(*r), "")
+func printRecovered(w *printed.Lines, r *admin.RecoverReport, damage string) {
+	w.Line("damaged: %s", printed.OneLine(damage))
+	w.Fields(reflect.ValueOf(*r), "")
 	if !r.Whole {
-		w.line("look for what is missing in a backup")
+		w.Line("look for what is missing in a backup")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/whole"
 	"github.com/robotmem/robotmem-go/perception/importers/recording"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -109,9 +110,9 @@ func (c *exportCmd) whole(ctx context.Context, a *app, m *local.Node) error {
 		a.Stdout = a.Stderr
 	}
 
-	return a.show(c.JSON, report, func(w *lines) {
-		w.line("wrote %s", name)
-		w.fields(reflect.ValueOf(*report), "")
+	return a.show(c.JSON, report, func(w *printed.Lines) {
+		w.Line("wrote %s", name)
+		w.Fields(reflect.ValueOf(*report), "")
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/google/uuid"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/client"
 	"github.com/robotmem/robotmem-go/robotmem/fleet"
@@ -177,22 +178,22 @@ func (a *app) showFleet(ctx context.Context, asJSON bool, r *fleet.Replicator) e
 		return err
 	}
 
-	return a.show(asJSON, s, func(w *lines) {
-		w.line("%s, as %s", s.Site, s.Robot)
-		w.line("%s changes wait to be sent", humanize.Comma(s.Waiting))
+	return a.show(asJSON, s, func(w *printed.Lines) {
+		w.Line("%s, as %s", s.Site, s.Robot)
+		w.Line("%s changes wait to be sent", humanize.Comma(s.Waiting))
 		if !s.Last.IsZero() {
-			w.line("%s memories sent and %s received now", humanize.Comma(s.Sent), humanize.Comma(s.Received))
+			w.Line("%s memories sent and %s received now", humanize.Comma(s.Sent), humanize.Comma(s.Received))
 		}
 		if s.Metered {
-			w.line("payloads wait: the link is metered; robotmem fleet join with --metered send sends them all the same")
+			w.Line("payloads wait: the link is metered; robotmem fleet join with --metered send sends them all the same")
 		}
 
 		for _, c := range s.Conflicts {
-			w.line("conflict: %s: %s", c.UID, oneLine(c.Reason))
+			w.Line("conflict: %s: %s", c.UID, printed.OneLine(c.Reason))
 		}
 
 		for _, c := range s.Refused {
-			w.line("refused: %s: %s", c.UID, oneLine(c.Reason))
+			w.Line("refused: %s: %s", c.UID, printed.OneLine(c.Reason))
 		}
 	})
 }

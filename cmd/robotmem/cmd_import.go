@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/shell"
 	"github.com/robotmem/robotmem-go/perception/importers"
 	"github.com/robotmem/robotmem-go/perception/importers/lerobot"
@@ -279,8 +280,8 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 			return importFailed(fmt.Sprintf(" after line %d", counts.Lines), next, err)
 		}
 
-		err = a.show(c.JSON, counts, func(w *lines) {
-			w.line("imported %d lines: %d created, %d duplicates, %d bad", counts.Lines, counts.Created, counts.Duplicates, counts.Bad)
+		err = a.show(c.JSON, counts, func(w *printed.Lines) {
+			w.Line("imported %d lines: %d created, %d duplicates, %d bad", counts.Lines, counts.Created, counts.Duplicates, counts.Bad)
 		})
 		// The state goes after the answer: without an answer the user runs the import again.
 		if o.State != nil {
@@ -312,7 +313,7 @@ func importFailed(after, next string, err error) error {
 // refused reports something that was not imported.
 func (a *app) refused(where string, err error) {
 	a.bar.clear()
-	fmt.Fprintf(a.Stderr, "robotmem: import: %s: %s\n", oneLine(where), oneLine(err.Error()))
+	fmt.Fprintf(a.Stderr, "robotmem: import: %s: %s\n", printed.OneLine(where), printed.OneLine(err.Error()))
 }
 
 // payloadMissing names a payload that the archive does not have.
@@ -465,13 +466,13 @@ func (c *importCmd) showReport(a *app, answer importAnswer, failed error) error 
 		refused += answer.Learnt.Bad
 	}
 
-	err := a.show(c.JSON, answer, func(w *lines) {
+	err := a.show(c.JSON, answer, func(w *printed.Lines) {
 		if c.DryRun {
-			w.line("would import:")
+			w.Line("would import:")
 		} else {
-			w.line("imported:")
+			w.Line("imported:")
 		}
-		w.fields(reflect.ValueOf(answer), "")
+		w.Fields(reflect.ValueOf(answer), "")
 	})
 	if failed != nil && !c.DryRun {
 		next := goOn
@@ -498,7 +499,7 @@ func (c *importCmd) perceptions(ctx context.Context, a *app, read func(to import
 		show := a.newProgressOf("import", "")
 		report, broken, err := read(&sensors.Sink{Node: m, Collection: a.Config.Collection}, func(at importers.Progress) { show(at.Done, at.Total) })
 		if errors.Is(err, importers.ErrEnded) {
-			return a.show(c.JSON, map[string]bool{"known": true}, func(w *lines) { w.line("it was imported before, to its end; nothing was read") })
+			return a.show(c.JSON, map[string]bool{"known": true}, func(w *printed.Lines) { w.Line("it was imported before, to its end; nothing was read") })
 		}
 
 		if report != nil {

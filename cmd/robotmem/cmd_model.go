@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/shell"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/embedding"
@@ -57,10 +58,10 @@ func (c *modelPullCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 
-	return a.show(c.JSON, p, func(w *lines) {
-		printAnswer(w, p)
-		w.line("Measure it: robotmem model test %s", p.Name)
-		w.line("Compute the vectors of a memory again: robotmem reembed --embedder %s", shell.Quote(p.Embedder))
+	return a.show(c.JSON, p, func(w *printed.Lines) {
+		printed.Answer(w, p)
+		w.Line("Measure it: robotmem model test %s", p.Name)
+		w.Line("Compute the vectors of a memory again: robotmem reembed --embedder %s", shell.Quote(p.Embedder))
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -46,5 +47,5 @@ func (c *reembedCmd) run(ctx context.Context, a *app, m *local.Node) error {
 
 	r.Embedder = s.Embedder
 
-	return a.show(c.JSON, r, func(w *lines) { w.line("%d memories embedded with %s", r.Embedded, r.Embedder) })
+	return a.show(c.JSON, r, func(w *printed.Lines) { w.Line("%d memories embedded with %s", r.Embedded, r.Embedder) })
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 )
 
 type versionCmd struct {
@@ -21,7 +23,7 @@ type build struct {
 
 func (c *versionCmd) Run(a *app) error {
 	b := thisBuild()
-	return a.show(c.JSON, b, func(w *lines) { w.line("%s", b) })
+	return a.show(c.JSON, b, func(w *printed.Lines) { w.Line("%s", b) })
 }
 
 func thisBuild() build {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
@@ -64,7 +65,7 @@ func TestEveryKindHasAnExitCode(t *testing.T) {
 }
 
 func TestStoredTextCannotSteerTheTerminal(t *testing.T) {
-	got := oneLine("a\x1b[2Jb\nc\td\u202ee\x7f\U000E0041\xff")
+	got := printed.OneLine("a\x1b[2Jb\nc\td\u202ee\x7f\U000E0041\xff")
 	if want := `a\u{1b}[2Jb c d\u{202e}e\u{7f}\u{e0041}` + "\uFFFD"; got != want {
 		t.Errorf("oneLine = %q, want %q", got, want)
 	}

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/rows"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/where"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -134,7 +135,7 @@ func (a *app) answer(asJSON bool, res any) error {
 	if !asJSON {
 		a.notes(res)
 	}
-	return a.show(asJSON, res, func(w *lines) { printAnswer(w, res) })
+	return a.show(asJSON, res, func(w *printed.Lines) { printed.Answer(w, res) })
 }
 
 // notes says what an answer has taken otherwise than given.

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/mattn/go-isatty"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
@@ -68,7 +69,7 @@ func (p *progressBar) draw(now progress.Report) {
 
 	text := func(n int64) string { return fmt.Sprint(n) }
 	if now.Unit == "bytes" {
-		text = sizeText
+		text = printed.Size
 	}
 
 	amount := "…"

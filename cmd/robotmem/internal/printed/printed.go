@@ -1,4 +1,5 @@
-package main
+// Package printed writes answers for a person at a terminal, or for a file.
+package printed
 
 import (
 	"cmp"
@@ -42,8 +43,8 @@ var columns = map[reflect.Type]string{
 	reflect.TypeFor[backup.Backup]():            "name created_at seconds bytes problem",
 }
 
-// printAnswer writes the answer of an operation as text.
-func printAnswer(w *lines, answer any) {
+// Answer writes the answer of an operation as text.
+func Answer(w *Lines, answer any) {
 	switch r := answer.(type) {
 	case *robotmem.LearnResponse:
 		printLearn(w, r)
@@ -53,15 +54,15 @@ func printAnswer(w *lines, answer any) {
 		return
 	case *robotmem.StartSessionResponse:
 		// Scripts read the first line, which has the ID alone.
-		w.line("%s", r.SessionID)
-		w.detail("collection", fmt.Sprintf("%s, %d active memories", r.Collection, r.ActiveMemoriesCount))
-		w.block(r.Briefing.Text)
+		w.Line("%s", r.SessionID)
+		w.Detail("collection", fmt.Sprintf("%s, %d active memories", r.Collection, r.ActiveMemoriesCount))
+		w.Block(r.Briefing.Text)
 		return
 	case *robotmem.TimelineResponse:
-		w.line("%s", r.Of)
+		w.Line("%s", r.Of)
 
 		for _, m := range r.Memories {
-			w.line("%d  %s", m.MemoryID, m.Line)
+			w.Line("%d  %s", m.MemoryID, m.Line)
 		}
 		return
 	case *admin.ActivityResponse:
@@ -71,28 +72,28 @@ func printAnswer(w *lines, answer any) {
 
 	v := reflect.ValueOf(answer)
 	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
-		w.line("%s", jsonText(answer))
+		w.Line("%s", jsonText(answer))
 		return
 	}
 
-	w.fields(v.Elem(), "")
+	w.Fields(v.Elem(), "")
 
 	switch r := answer.(type) {
 	case *robotmem.ForgetResponse:
 		if r.Purged == nil {
-			w.detail("undo", fmt.Sprintf("robotmem restore %d", r.MemoryID))
+			w.Detail("undo", fmt.Sprintf("robotmem restore %d", r.MemoryID))
 		}
 	case *robotmem.AdviseResponse:
 		for _, p := range r.Parameters {
-			w.records(strings.TrimSpace(p.Path+" "+p.Unit), reflect.ValueOf(p.Values))
+			w.Records(strings.TrimSpace(p.Path+" "+p.Unit), reflect.ValueOf(p.Values))
 		}
 
 		for _, d := range r.Differs {
-			w.line("%s", oneLine(d.Text))
+			w.Line("%s", OneLine(d.Text))
 		}
 	case *admin.PathsResponse:
 		if len(r.Paths) == 1 && len(r.Paths[0].Values) > 0 {
-			w.records("values", reflect.ValueOf(r.Paths[0].Values))
+			w.Records("values", reflect.ValueOf(r.Paths[0].Values))
 		}
 	}
 }
@@ -100,8 +101,8 @@ func printAnswer(w *lines, answer any) {
 // maxRows is the most rows of a table that are printed. A recording may have 65,535 topics.
 const maxRows = 1000
 
-// fields writes a line for each field that is set, and a table for a list of structs.
-func (l *lines) fields(v reflect.Value, above string) {
+// Fields writes a line for each field that is set, and a table for a list of structs.
+func (l *Lines) Fields(v reflect.Value, above string) {
 	for _, f := range reflect.VisibleFields(v.Type()) {
 		value := v.FieldByIndex(f.Index)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -117,48 +118,48 @@ func (l *lines) fields(v reflect.Value, above string) {
 		switch one := value.Interface().(type) {
 		case string:
 			if strings.Contains(one, "\n") {
-				l.block(name + ":\n" + one)
+				l.Block(name + ":\n" + one)
 			} else {
-				l.detail(name, one)
+				l.Detail(name, one)
 			}
 			continue
 		case time.Time, []string, float64:
-			l.detail(name, cellText(one))
+			l.Detail(name, cellText(one))
 			continue
 		case fmt.Stringer:
-			l.detail(name, one.String())
+			l.Detail(name, one.String())
 			continue
 		case map[string]int64:
-			l.detail(name, countsText(one))
+			l.Detail(name, countsText(one))
 			continue
 		case map[string]map[string]int64:
 			// The outer keys are the parts of a dataset.
 			for _, part := range slices.Sorted(maps.Keys(one)) {
-				l.detail(name+" "+part, countsText(one[part]))
+				l.Detail(name+" "+part, countsText(one[part]))
 			}
 			continue
 		}
 
 		switch {
 		case strings.HasSuffix(name, "bytes"):
-			l.detail(name, sizeText(value.Int()))
+			l.Detail(name, Size(value.Int()))
 		case value.Kind() == reflect.Slice && value.Type().Elem().Kind() == reflect.Struct:
-			l.records(name, value.Slice(0, min(value.Len(), maxRows)))
+			l.Records(name, value.Slice(0, min(value.Len(), maxRows)))
 			if more := value.Len() - maxRows; more > 0 {
-				l.line("… and %d more; --json prints all", more)
+				l.Line("… and %d more; --json prints all", more)
 			}
 		case value.Kind() == reflect.Struct && value.FieldByName("Text").IsValid():
-			l.block(value.FieldByName("Text").String())
+			l.Block(value.FieldByName("Text").String())
 		case value.Kind() == reflect.Struct:
-			l.fields(value, name+" ")
+			l.Fields(value, name+" ")
 		default:
-			l.detail(name, robotmem.Clip(jsonText(value.Interface()), 500))
+			l.Detail(name, robotmem.Clip(jsonText(value.Interface()), 500))
 		}
 	}
 }
 
-// records writes a list of structs as a table, under the names of their fields.
-func (l *lines) records(name string, list reflect.Value) {
+// Records writes a list of structs as a table, under the names of their fields.
+func (l *Lines) Records(name string, list reflect.Value) {
 	t := list.Type().Elem()
 
 	var (
@@ -178,12 +179,12 @@ func (l *lines) records(name string, list reflect.Value) {
 		rows[i] = list.Index(i)
 	}
 
-	l.line("%s:", name)
-	table(l, strings.Join(names, "\t"), rows, func(row reflect.Value) (cells []any) {
+	l.Line("%s:", name)
+	Table(l, strings.Join(names, "\t"), rows, func(row reflect.Value) (cells []any) {
 		for i, index := range shown {
 			cell := row.FieldByIndex(index)
 			if strings.HasSuffix(names[i], "BYTES") && reflect.Indirect(cell).IsValid() {
-				cells = append(cells, sizeText(reflect.Indirect(cell).Int()))
+				cells = append(cells, Size(reflect.Indirect(cell).Int()))
 				continue
 			}
 			cells = append(cells, cell.Interface())
@@ -193,23 +194,23 @@ func (l *lines) records(name string, list reflect.Value) {
 	})
 }
 
-func printLearn(w *lines, r *robotmem.LearnResponse) {
+func printLearn(w *Lines, r *robotmem.LearnResponse) {
 	if r.Status == "duplicate" {
-		w.line("duplicate of %d (%s, similarity %.2f)", r.ExistingID, r.Method, r.Similarity)
+		w.Line("duplicate of %d (%s, similarity %.2f)", r.ExistingID, r.Method, r.Similarity)
 		return
 	}
-	w.line("%s %d (%s, %.2f)%s", w.screen.Paint(r.Status), r.MemoryID, w.screen.Paint(r.AutoInferred.Category), r.AutoInferred.Confidence, tagText(r.AutoInferred.Tags))
+	w.Line("%s %d (%s, %.2f)%s", w.screen.Paint(r.Status), r.MemoryID, w.screen.Paint(r.AutoInferred.Category), r.AutoInferred.Confidence, tagText(r.AutoInferred.Tags))
 
 	for _, c := range r.Conflicts {
-		w.line("  conflict with %d: %s; settle it with update or forget", c.MemoryID, c.Reason)
+		w.Line("  conflict with %d: %s; settle it with update or forget", c.MemoryID, c.Reason)
 	}
 
 	for _, s := range r.Similar {
-		w.line("  similar to %d (%s %.2f)", s.MemoryID, s.Method, s.Similarity)
+		w.Line("  similar to %d (%s %.2f)", s.MemoryID, s.Method, s.Similarity)
 	}
 }
 
-func printRecall(w *lines, r *robotmem.RecallResponse) {
+func printRecall(w *Lines, r *robotmem.RecallResponse) {
 	for i, m := range r.Memories {
 		score := ""
 		if m.Score != nil {
@@ -217,9 +218,9 @@ func printRecall(w *lines, r *robotmem.RecallResponse) {
 		}
 		said := m.Line // which is short, and ends with how it ended
 		if said == "" {
-			said = robotmem.Clip(oneLine(m.Content), 300)
+			said = robotmem.Clip(OneLine(m.Content), 300)
 		}
-		w.line("%2d. %s[%d] %s", i+1, score, m.MemoryID, said)
+		w.Line("%2d. %s[%d] %s", i+1, score, m.MemoryID, said)
 		// A compact answer, or one of IDs alone, has no type and no details.
 		if m.Type == "" {
 			continue
@@ -237,18 +238,18 @@ func printRecall(w *lines, r *robotmem.RecallResponse) {
 			why = append(why, w.screen.Paint(m.Outcome))
 		}
 
-		why = append(why, w.screen.Paint(m.Category), fmt.Sprintf("confidence %.2f", m.Confidence), timeText(m.ObservedAt))
+		why = append(why, w.screen.Paint(m.Category), fmt.Sprintf("confidence %.2f", m.Confidence), Time(m.ObservedAt))
 		for _, f := range m.Found {
 			why = append(why, fmt.Sprintf("%s rank %d (%.3g)", f.List, f.Rank+1, f.Value))
 		}
-		w.line("      %s", strings.Join(why, ", "))
+		w.Line("      %s", strings.Join(why, ", "))
 		if len(m.Context) > 0 {
-			w.line("      %s", robotmem.Clip(oneLine(jsonText(m.Context)), 500))
+			w.Line("      %s", robotmem.Clip(OneLine(jsonText(m.Context)), 500))
 		}
 	}
 
 	if len(r.Memories) == 0 {
-		w.line("nothing found")
+		w.Line("nothing found")
 	}
 
 	if r.Matching > 0 {
@@ -256,30 +257,30 @@ func printRecall(w *lines, r *robotmem.RecallResponse) {
 		for _, outcome := range slices.Sorted(maps.Keys(r.Counts)) {
 			counts = append(counts, fmt.Sprintf("%s %d", w.screen.Paint(outcome), r.Counts[outcome]))
 		}
-		w.line("%d match in all: %s", r.Matching, strings.Join(counts, ", "))
+		w.Line("%d match in all: %s", r.Matching, strings.Join(counts, ", "))
 	}
 
 	for _, s := range r.Stages {
-		w.line("stage %s kept %d in %.2f ms", s.Stage, s.Kept, s.MS)
+		w.Line("stage %s kept %d in %.2f ms", s.Stage, s.Kept, s.MS)
 	}
 
 	for _, p := range r.Times {
-		w.line("%q read as %s", p.Text, spanText(p.After, p.Before))
+		w.Line("%q read as %s", p.Text, spanText(p.After, p.Before))
 	}
 
 	for _, note := range r.Notes {
-		w.line("note: %s", note)
+		w.Line("note: %s", note)
 	}
 
 	for _, why := range r.Degraded {
-		w.line("degraded: %s", why)
+		w.Line("degraded: %s", why)
 	}
 
 	if r.More > 0 {
-		w.line("%d more do not fit --max-tokens", r.More)
+		w.Line("%d more do not fit --max-tokens", r.More)
 	}
 
-	w.line("%d found, %s, %.1f ms", r.Total, r.Mode, r.QueryMS)
+	w.Line("%d found, %s, %.1f ms", r.Total, r.Mode, r.QueryMS)
 }
 
 // spanText is a time span, whose end is exclusive.
@@ -288,44 +289,52 @@ func spanText(after, before *time.Time) string {
 	case after == nil && before == nil:
 		return "no bound: it contradicts the other words"
 	case before == nil:
-		return "from " + timeText(*after)
+		return "from " + Time(*after)
 	case after == nil:
-		return "before " + timeText(*before)
+		return "before " + Time(*before)
 	}
 
-	return timeText(*after) + " to " + timeText(*before)
+	return Time(*after) + " to " + Time(*before)
 }
 
-// lines writes lines and keeps the first error.
-type lines struct {
+// Lines writes lines and keeps the first error.
+type Lines struct {
 	w      io.Writer
 	screen screen.Screen
 	err    error
 }
 
-func (l *lines) line(format string, args ...any) {
+// To writes to a terminal, a pipe or a file.
+func To(w io.Writer, s screen.Screen) *Lines { return &Lines{w: w, screen: s} }
+
+// Err is the first error of writing.
+func (l *Lines) Err() error { return l.err }
+
+// Line writes a line, as Printf does.
+func (l *Lines) Line(format string, args ...any) {
 	if l.err == nil {
 		_, l.err = fmt.Fprintf(l.w, strings.TrimRight(format, " ")+"\n", args...)
 	}
 }
 
-func (l *lines) detail(name, text string) {
-	text = oneLine(text)
+// Detail writes a named text of what the line before is about.
+func (l *Lines) Detail(name, text string) {
+	text = OneLine(text)
 	if painted(name) {
 		text = l.screen.Paint(text)
 	}
-	l.line("  %s: %s", name, text)
+	l.Line("  %s: %s", name, text)
 }
 
-// block writes a text of several lines.
-func (l *lines) block(text string) {
+// Block writes a text of several lines.
+func (l *Lines) Block(text string) {
 	for s := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		l.line("%s", oneLine(s))
+		l.Line("%s", OneLine(s))
 	}
 }
 
-// table writes a row for each item. An empty list has no header.
-func table[T any](l *lines, header string, items []T, row func(T) []any) {
+// Table writes a row for each item. An empty list has no header.
+func Table[T any](l *Lines, header string, items []T, row func(T) []any) {
 	if len(items) == 0 || l.err != nil {
 		return
 	}
@@ -345,10 +354,10 @@ func table[T any](l *lines, header string, items []T, row func(T) []any) {
 
 	laid, left := l.screen.Table(names, rows, painted)
 	for _, line := range laid {
-		l.line("%s", line)
+		l.Line("%s", line)
 	}
 	if len(left) > 0 {
-		l.line("(%s: in a wider terminal, and with --json)", strings.Join(left, ", "))
+		l.Line("(%s: in a wider terminal, and with --json)", strings.Join(left, ", "))
 	}
 }
 
@@ -362,20 +371,20 @@ func painted(name string) bool {
 func cellText(value any) string {
 	switch v := value.(type) {
 	case string:
-		return cmp.Or(robotmem.Clip(oneLine(v), mostCell), "-")
+		return cmp.Or(robotmem.Clip(OneLine(v), mostCell), "-")
 	case time.Time:
 		if v.IsZero() {
 			return "-"
 		}
-		return timeText(v)
+		return Time(v)
 	case float64:
 		return fmt.Sprintf("%.6g", v)
 	case []string:
 		return cmp.Or(strings.Join(v, ", "), "-")
 	case map[string]int64:
-		return robotmem.Clip(oneLine(countsText(v)), mostCell)
+		return robotmem.Clip(OneLine(countsText(v)), mostCell)
 	case map[string]uint64:
-		return robotmem.Clip(oneLine(countsText(v)), mostCell)
+		return robotmem.Clip(OneLine(countsText(v)), mostCell)
 	case int, int64, bool:
 		return fmt.Sprint(v)
 	}
@@ -388,11 +397,11 @@ func cellText(value any) string {
 		return cellText(v.Elem().Interface())
 	}
 
-	return robotmem.Clip(oneLine(jsonText(value)), mostCell)
+	return robotmem.Clip(OneLine(jsonText(value)), mostCell)
 }
 
-// timeText is a time of this machine's zone, with the zone as an offset: the names of zones are ambiguous.
-func timeText(t time.Time) string {
+// Time is a time of this machine's zone, with the zone as an offset: the names of zones are ambiguous.
+func Time(t time.Time) string {
 	t = t.Local()
 	if _, offset := t.Zone(); offset == 0 {
 		return t.Format(time.DateTime + " UTC")
@@ -400,9 +409,9 @@ func timeText(t time.Time) string {
 	return t.Format(time.DateTime + " -07:00")
 }
 
-// oneLine shows a stored text on a terminal: line ends become spaces, and characters that are not
+// OneLine shows a stored text on a terminal: line ends become spaces, and characters that are not
 // seen or that could steer the terminal are escaped.
-func oneLine(s string) string {
+func OneLine(s string) string {
 	return robotmem.Visible(strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(strings.ToValidUTF8(s, "\uFFFD")))
 }
 
@@ -429,5 +438,5 @@ func countsText[N int64 | uint64](m map[string]N) string {
 	return cmp.Or(strings.Join(parts, ", "), "-")
 }
 
-// sizeText is a number of bytes in binary units.
-func sizeText(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
+// Size is a number of bytes in binary units.
+func Size(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
