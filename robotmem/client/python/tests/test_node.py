@@ -60,6 +60,29 @@ def run(code, *args):
     return subprocess.Popen([sys.executable, "-c", textwrap.dedent(code), *map(str, args)], stdout=subprocess.PIPE, encoding="utf-8")
 
 
+class UsualFile(unittest.TestCase):
+    def test_it_is_that_of_the_command(self):
+        with tempfile.TemporaryDirectory() as top:
+            home = os.path.join(top, "home")
+            os.mkdir(home)
+            for variables, file in (
+                ({"XDG_DATA_HOME": os.path.join(top, "data")}, os.path.join(top, "data", "robotmem", "memory.db")),
+                ({}, os.path.join(home, ".robotmem", "memory.db")),
+                ({"ROBOTMEM_HOME": os.path.join(top, "own")}, os.path.join(top, "own", "memory.db")),
+                ({"ROBOTMEM_DB": os.path.join(top, "named.db")}, os.path.join(top, "named.db")),
+            ):
+                with mock.patch.dict(os.environ, {**variables, "HOME": home}):
+                    for name in {"ROBOTMEM_HOME", "ROBOTMEM_DB", "XDG_DATA_HOME"} - variables.keys():
+                        os.environ.pop(name, None)
+                    with Memory(options=["--embedder", "none"]) as m:
+                        m.learn("the door opens to the left")
+                    self.assertTrue(os.path.exists(file), file)
+                    told = subprocess.run([_node.binary(), "recall", "door"], capture_output=True, text=True, check=True).stdout
+                    self.assertIn("the door opens to the left", told)
+            with mock.patch.dict(os.environ, {"ROBOTMEM_DB": "postgres://db1/robotmem"}), self.assertRaisesRegex(RobotmemError, "name postgres"):
+                Memory()
+
+
 class Life(unittest.TestCase):
     def test_from_a_file_to_an_answer_and_back(self):
         with folder() as d:

@@ -29,7 +29,7 @@ class AsyncMemory(AsyncOperations):
 
     _opened: Memory | None = None
 
-    def __init__(self, where: str | os.PathLike[str] = "memory.db", **settings: Any):
+    def __init__(self, where: str | os.PathLike[str] | None = None, **settings: Any):
         """The arguments are those of Memory. The node is started by `async with` or by open."""
         self._make = functools.partial(Memory, where, **settings)
         self._threads = concurrent.futures.ThreadPoolExecutor(32, "robotmem-async")

@@ -44,7 +44,7 @@ class Memory(Operations):
     There is one method for each operation of a node, with its fields as arguments; answers have
     attributes. A failure is a RobotmemError with the kind and the field that the node named.
 
-    where is a path or a URL. For a path, the node that another process of this user started for it is
+    where is a path or a URL; without it, the memory is the one that the command robotmem uses. For a path, the node that another process of this user started for it is
     joined; without one the program robotmem is started on a free loopback port with a token of its own,
     and ends with this process, however that ends. A Memory may be used from many threads and after a
     fork. A read that finds the node busy is asked again; a write never is, because one whose answer was
@@ -53,7 +53,7 @@ class Memory(Operations):
 
     def __init__(
         self,
-        where: str | os.PathLike[str] = "memory.db",
+        where: str | os.PathLike[str] | None = None,
         *,
         token: str | None = None,
         timeout: float = 30.0,
@@ -67,7 +67,7 @@ class Memory(Operations):
         port that of a node that is started, 0 for a free one; options more arguments of `robotmem web`,
         such as ["--embedder", "none"]; start_timeout, in seconds, how long it may take to start. The
         last three are of no use if a node is joined."""
-        where = os.path.expanduser(os.fsdecode(where))
+        where = _node.usual_file() if where is None else os.path.expanduser(os.fsdecode(where))
         self._path = None if where.lower().startswith(("http://", "https://")) else os.path.abspath(where)
         self._settings = (timeout, retries, port, list(options), start_timeout)
         self._child: _node.Child | None = None

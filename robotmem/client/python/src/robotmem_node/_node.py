@@ -208,6 +208,17 @@ def published(file: str) -> Address | None:
     return _read_address(_address_file(file))
 
 
+def usual_file() -> str:
+    """The file of the command robotmem: memory.db in its folder, unless its settings name another.
+
+    Raises RobotmemError if the settings are wrong or name a site on PostgreSQL.
+    """
+    found = json.loads(run(["config", "show", "--json"]))["memory"]
+    if "://" in found:
+        raise RobotmemError("invalid", "where", "the settings name %s; give the address of a node that serves it, or the path of a file" % found)
+    return str(found)
+
+
 def run(arguments: list[str], timeout: float | None = None) -> str:
     """Run a command of the program, such as ["import", "old.db", "--db", "new.db"]; return what it printed.
 
