@@ -123,13 +123,7 @@ type initCmd struct {
 }
 
 func (c *initCmd) Help() string {
-	return `A memory is also begun by the first command that stores something.
-
-Examples:
-
-    robotmem init
-    robotmem key new --out /media/stick/arm-7.key
-    robotmem init --encrypt --key-file /media/stick/arm-7.key`
+	return "A memory is also begun by the first command that stores something."
 }
 
 // initAnswer is what init has made.
@@ -204,12 +198,7 @@ type encryptCmd struct {
 func (c *encryptCmd) Help() string {
 	return `No program may have the memory open. The file in clear is replaced when the encrypted one is
 verified, and not kept: make a backup before if you want one. Without the key nobody can read the
-memory again, so keep a copy of the key elsewhere, or name an escrow.
-
-Examples:
-
-    robotmem key new --out /media/stick/arm-7.key
-    robotmem encrypt --key-file /media/stick/arm-7.key`
+memory again, so keep a copy of the key elsewhere, or name an escrow.`
 }
 
 func (c *encryptCmd) Run(ctx context.Context, a *app) error {
@@ -247,12 +236,7 @@ type rekeyCmd struct {
 func (c *rekeyCmd) Help() string {
 	return `Only the file of keys is written, also while nodes have the memory open. Who has had both the
 former key and a copy of the file of keys can still read the memory: then robotmem decrypt and
-encrypt give it new keys throughout.
-
-Examples:
-
-    robotmem key new --out /media/stick/arm-7b.key
-    robotmem rekey --key-file /media/stick/arm-7.key --new-key-file /media/stick/arm-7b.key`
+encrypt give it new keys throughout.`
 }
 
 func (c *rekeyCmd) Run(ctx context.Context, a *app) error {
@@ -309,12 +293,7 @@ type keyNewCmd struct {
 func (c *keyNewCmd) Help() string {
 	return `The key is an identity of age (age-encryption.org). A key on the disk of the robot protects from
 nothing: keep it on a removable medium, in a credential of systemd that the TPM has sealed, or on
-another machine (--key-command).
-
-Examples:
-
-    robotmem key new --out /media/stick/arm-7.key
-    robotmem key new | systemd-creds encrypt - /etc/credstore.encrypted/robotmem.key`
+another machine (--key-command).`
 }
 
 func (c *keyNewCmd) Run(a *app) error {

@@ -195,7 +195,8 @@ func (c *opCommand) fieldTag(name string, f reflect.StructField) reflect.StructT
 // describe sets the help of the commands and finds the struct of each.
 func (o opCommands) describe(root *kong.Node) {
 	for _, n := range root.Leaves(false) {
-		n.Detail = examples(n.Path())
+		// What a command says with a method Help comes before its examples.
+		n.Detail = strings.TrimSpace(n.Detail + "\n\n" + examples(n.Path()))
 		c := o[n.Path()]
 		if c == nil {
 			continue
