@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -23,7 +24,7 @@ const keyCredential = "robotmem.key"
 // withKey carries the key of the settings to all that opens a file. A command that opens none does not ask for it.
 func (a *app) withKey(ctx context.Context, command string) (context.Context, error) {
 	first, _, _ := strings.Cut(command, " ")
-	if _, special := ownFlags[first]; special && first != "token" || first == "setup" || a.Config.target() != onFile {
+	if _, special := ownFlags[first]; special && first != "token" || slices.Contains([]string{"setup", "key", "config"}, first) || a.Config.target() != onFile {
 		return ctx, nil
 	}
 
@@ -64,7 +65,7 @@ func (a *app) key(ctx context.Context) (text, from string, err error) {
 
 	switch best {
 	case "key_file":
-		text, err := a.readKey(c.KeyFile)
+		text, err := a.readKey(c.KeyFile, c.given["key_file"].spelling("key_file")+": ")
 		return text, c.KeyFile, err
 	case "key_command":
 		text, err := runKeyCommand(ctx, c.KeyCommand, a.Stderr)
@@ -78,7 +79,7 @@ func (a *app) key(ctx context.Context) (text, from string, err error) {
 		return "", "", nil
 	}
 	path := filepath.Join(folder, keyCredential)
-	if text, err = a.readKey(path); errors.Is(err, fs.ErrNotExist) {
+	if text, err = a.readKey(path, ""); errors.Is(err, fs.ErrNotExist) {
 		return "", "", nil
 	}
 
@@ -86,13 +87,16 @@ func (a *app) key(ctx context.Context) (text, from string, err error) {
 }
 
 // readKey reads a key from a file, or from stdin if that is named -.
-func (a *app) readKey(path string) (string, error) {
+func (a *app) readKey(path, from string) (string, error) {
 	data, err := readSettings(path, a.Stdin)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", &robotmem.Error{Kind: robotmem.Invalid, Field: "key", Err: fmt.Errorf("the file %s does not exist; robotmem key new --out %[1]s makes one (%w)", path, err)}
+		return "", &robotmem.Error{Kind: robotmem.Invalid, Field: "key", Err: fmt.Errorf("%sthe file %s does not exist; is its disk mounted? (%w); robotmem key new --out FILE makes a key for a new memory", from, path, err)}
 	}
 	if err != nil {
-		return "", invalid("key", "the file %s cannot be read: %s", path, robotmem.Reason(err))
+		return "", invalid("key", "%sthe file %s cannot be read: %s", from, path, robotmem.Reason(err))
+	}
+	if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		fmt.Fprintf(a.Stderr, "robotmem: note: other users can read the key; chmod 600 %s\n", path)
 	}
 
 	return string(data), nil
@@ -209,7 +213,12 @@ func (c *encryptCmd) Run(ctx context.Context, a *app) error {
 	ctx = a.watched(ctx)
 	res, err := backup.Encrypt(ctx, path, c.Escrow, o)
 
-	return a.showCrypt(c.JSON, res, err, "backups in clear, which this does not change")
+	err = a.showCrypt(c.JSON, res, err, "backups in clear, which this does not change")
+	if err == nil && !c.JSON {
+		fmt.Fprintln(a.Stderr, "robotmem: note: what was copied elsewhere before is in clear, backups on other disks too")
+	}
+
+	return err
 }
 
 type decryptCmd struct {
@@ -244,7 +253,7 @@ func (c *rekeyCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	next, err := a.readKey(c.NewKeyFile)
+	next, err := a.readKey(c.NewKeyFile, "--new-key-file: ")
 	if err != nil {
 		return err
 	}
@@ -275,7 +284,7 @@ func (a *app) showCrypt(asJSON bool, res *backup.CryptReport, err error, others 
 		return err
 	}
 	if n := len(res.Others); n > 0 && !asJSON {
-		fmt.Fprintf(a.Stderr, "note: %d %s: %s\n", n, others, strings.Join(res.Others, ", "))
+		fmt.Fprintf(a.Stderr, "robotmem: note: %d %s: %s\n", n, others, strings.Join(res.Others, ", "))
 	}
 
 	return a.showResult(asJSON, res, nil)
@@ -313,7 +322,7 @@ func (c *keyNewCmd) Run(a *app) error {
 		return &robotmem.Error{Kind: robotmem.Conflict, Field: "out", Err: fmt.Errorf("there is a file %s, which may be the only key of a memory; name another", c.Out)}
 	}
 	if err != nil {
-		return invalid("out", "%s cannot be written: %s", c.Out, robotmem.Reason(err))
+		return invalid("out", "%s cannot be written: %s; is its disk mounted?", c.Out, robotmem.Reason(err))
 	}
 	_, err = io.WriteString(f, body)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {

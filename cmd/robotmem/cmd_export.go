@@ -133,12 +133,13 @@ func (unsealed) Close() error { return nil }
 // writeArchive writes to a new file or to stdout.
 func (c *exportCmd) writeArchive(ctx context.Context, a *app, m *local.Node, o archive.ExportOptions) (report *archive.ExportReport, err error) {
 	write := func(w io.Writer) error {
-		sealed, err := m.Seal(w)
-		if err != nil {
-			return err
-		}
-		if c.Clear {
-			sealed = unsealed{w}
+		// Seal writes at once.
+		var sealed io.WriteCloser = unsealed{w}
+		if !c.Clear {
+			var err error
+			if sealed, err = m.Seal(w); err != nil {
+				return err
+			}
 		}
 
 		out := bufio.NewWriterSize(sealed, 1<<20)

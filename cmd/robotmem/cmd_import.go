@@ -339,13 +339,14 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 
 	defer in.Close()
 
-	return c.useFile(ctx, a, func(m *local.Node) error {
-		bar := a.newProgress("import", "bytes", size)
-		plain, err := c.unseal(ctx, a, io.TeeReader(in, counter{bar}))
-		if err != nil {
-			return err
-		}
+	// A wrong key must not leave a new memory.
+	bar := a.newProgress("import", "bytes", size)
+	plain, err := c.unseal(ctx, a, io.TeeReader(in, counter{bar}))
+	if err != nil {
+		return err
+	}
 
+	return c.useFile(ctx, a, func(m *local.Node) error {
 		src, err := archive.NewReader(plain)
 		if err != nil {
 			return &robotmem.Error{Op: "import", Kind: robotmem.Invalid, Field: "file", Err: err}
@@ -383,7 +384,7 @@ func (c *importCmd) unseal(ctx context.Context, a *app, r io.Reader) (io.Reader,
 	}
 
 	if c.ArchiveKey != "" {
-		text, err := a.readKey(c.ArchiveKey)
+		text, err := a.readKey(c.ArchiveKey, "--archive-key-file: ")
 		if err != nil {
 			return nil, err
 		}

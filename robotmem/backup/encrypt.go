@@ -38,7 +38,7 @@ type CryptReport struct {
 	Keys string `json:"keys,omitempty"`
 	// Recipients are the public keys of those who can open the memory, first that of its key.
 	Recipients []string `json:"recipients,omitempty"`
-	Memories   int64    `json:"memories"`
+	Memories   int64    `json:"memories,omitempty"`
 	Payloads   int64    `json:"payloads"` // files that were converted
 	Seconds    float64  `json:"seconds"`
 	// Others are backups in the default folder which this did not change: in clear after an encryption, with the
@@ -158,12 +158,14 @@ func Rekey(ctx context.Context, path, next string, escrow []string, o local.Opti
 		return nil, err
 	}
 
-	// The memory must open before the former key is lost.
-	c, err := openCopy(ctx, place.DB(), to)
+	// The memory must open before the former key is lost. Its first page is enough, and nothing is made beside it.
+	c, err := sqlite.OpenTables(ctx, place.DB(), sqlite.ConnOptions{
+		Keys: to, ReadOnly: true, Immutable: true, CacheKiB: backupCacheKiB,
+	})
 	if err != nil {
 		return nil, err
 	}
-	held, err := figures(c)
+	_, err = c.File.Number("PRAGMA user_version")
 	if err = errors.Join(err, c.Close()); err != nil {
 		return nil, err
 	}
@@ -178,7 +180,7 @@ func Rekey(ctx context.Context, path, next string, escrow []string, o local.Opti
 	}
 
 	return &CryptReport{
-		Path: place.Name(), Keys: place.Keys(), Recipients: to.Recipients, Memories: held.Memories,
+		Path: place.Name(), Keys: place.Keys(), Recipients: to.Recipients,
 		Seconds: time.Since(started).Seconds(), Others: others,
 	}, nil
 }

@@ -160,7 +160,11 @@ func (r *restore) claim(ctx context.Context) error {
 		return restoreDisk(err)
 	}
 
-	if r.was, err = keys.Find(ctx, r.at); err == nil && r.was != nil && r.is != nil && !r.was.Same(r.is) {
+	if r.was, err = keys.Find(ctx, r.at); errors.Is(err, robotmem.Invalid) {
+		err = robotmem.Errorf(robotmem.Invalid, "key", "opens the backup, and does not open the memory that it would "+
+			"replace; restore to another file with --to; nothing was changed")
+	}
+	if err == nil && r.was != nil && r.is != nil && !r.was.Same(r.is) {
 		err = robotmem.Errorf(robotmem.Conflict, "db", "the memory and the backup are encrypted with different keys, "+
 			"which cannot be exchanged at one moment; restore to another file with --to; nothing was changed")
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -115,6 +116,9 @@ func IsPlain(path string) (bool, error) {
 // keys if ctx carries an identity, and their file.
 func keysToOpen(ctx context.Context, place files.Memory, o *Options) (*keys.Keys, error) {
 	found, err := KeysOf(ctx, place)
+	if _, serr := os.Stat(place.DB()); found != nil && errors.Is(serr, fs.ErrNotExist) {
+		o.Log.Warn("a file of keys was there without its memory; a new memory begins with these keys", "keys", place.Keys())
+	}
 	if err != nil || found != nil || keys.Of(ctx) == nil || o.ReadOnly {
 		return found, err
 	}
