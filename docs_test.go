@@ -160,6 +160,40 @@ func TestEveryPageIsInTheIndex(t *testing.T) {
 	})
 }
 
+// A symptom of the page for trouble is a text of the program: an error that was reworded changes the page too.
+func TestSymptomsAreTextsOfTheProgram(t *testing.T) {
+	page, err := os.ReadFile("docs/how-to/troubleshoot.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var source strings.Builder
+	textFiles(t, ".go", func(p, content string) {
+		if !strings.HasSuffix(p, "_test.go") {
+			source.WriteString(content)
+		}
+	})
+	joined := regexp.MustCompile(`"\s*\+\s*"`).ReplaceAllString(source.String(), "")
+	program := strings.ReplaceAll(joined, "`", "")
+
+	symptoms := 0
+	for _, row := range regexp.MustCompile("(?m)^\\| ([^|]*`[^|]*) \\|").FindAllStringSubmatch(string(page), -1) {
+		for _, span := range codeSpan.FindAllString(row[1], -1) {
+			for part := range strings.SplitSeq(strings.Trim(span, "`"), "…") {
+				if part = strings.Trim(part, " ;,:?"); part == "" {
+					continue
+				}
+				symptoms++
+				if !strings.Contains(program, part) {
+					t.Errorf("docs/how-to/troubleshoot.md: no text of the program has %q", part)
+				}
+			}
+		}
+	}
+	if symptoms < 40 {
+		t.Errorf("found %d symptoms: the form of the page has changed", symptoms)
+	}
+}
+
 // Every version of the schema is in the table of versions.
 func TestEverySchemaVersionIsListed(t *testing.T) {
 	page, err := os.ReadFile("docs/reference/versions.md")
