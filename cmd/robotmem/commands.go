@@ -175,6 +175,13 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	if ended >= 0 { // help was printed
 		return exitCode(ended)
 	}
+	parsed := k
+	if p := (*kong.ParseError)(nil); errors.As(err, &p) {
+		parsed = p.Context
+	}
+	if missing := checkValues(args, parsed); missing != nil {
+		return missing
+	}
 	if err != nil {
 		return usage(args, err)
 	}
