@@ -12,7 +12,8 @@ import (
 // memory, or write something else.
 var notEmpty = []string{"db", "collection", "key-file", "url", "tenant"}
 
-// checkValues refuses flags whose value is missing. kong takes the end of the command line for an empty text.
+// checkValues refuses flags whose value is missing. kong takes the end of the command line for an empty text, and the
+// next flag for the value, because a value may begin with a hyphen.
 func checkValues(args []string, k *kong.Context) error {
 	if k == nil || k.Selected() == nil {
 		return nil
@@ -38,6 +39,8 @@ func checkValues(args []string, k *kong.Context) error {
 		switch last := args[at]; {
 		case slices.Contains(spellings, last) && at+1 == len(args) && (at == 0 || !spells(p.Flag, args[at-1])):
 			return refuse(last, "missing value")
+		case slices.Contains(spellings, last) && at > 0:
+			return refuse(args[at-1], "missing value; "+last+" is a flag, and --"+p.Flag.Name+"="+last+" takes it as the text")
 		case slices.Contains(notEmpty, p.Flag.Name) && isEmpty(k.FlagValue(p.Flag)):
 			return refuse("--"+p.Flag.Name, "is empty; leave it out, or check the variable that it is made of")
 		}
