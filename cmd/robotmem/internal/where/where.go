@@ -4,6 +4,7 @@ package where
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -22,6 +23,12 @@ var operators = []struct{ text, name string }{
 	{"!=", "$ne"}, {"<=", "$lte"}, {">=", "$gte"}, {"==", "$eq"},
 	{"=", "$eq"}, {"<", "$lt"}, {">", "$gt"}, {"~", "~"},
 }
+
+var (
+	// joined matches another condition behind a value: "true and a<5", "true, a<5".
+	joined = regexp.MustCompile(`(?i)(?:\s(?:and|or)\s+|\s*(?:&&|\|\||,)\s*)[\pL_][^\s"'<>=!~,/?&]*(?:\s*(?:[!=<>]=|[=<>~])|\s+in\s)`)
+	quoted = regexp.MustCompile(`"[^"]*"|'[^']*'`)
+)
 
 // Parse reads conditions that must all hold, and returns them as a context_filter.
 func Parse(conditions []string) (filter map[string]any, err error) {
@@ -77,6 +84,13 @@ func parse(text string) (map[string]any, error) {
 		return nil, refuse(text, "has the path %q, and a path is keys joined by dots, such as task.success", path)
 	case value == "":
 		return nil, refuse(text, `has no value after %s; an empty text is ""`, operator)
+	}
+
+	if (operator == "=" || operator == "==") && strings.ContainsRune("<>", rune(value[0])) {
+		return nil, refuse(text, "has the operator %s%c; write >= or <=", operator, value[0])
+	}
+	if joined.MatchString(quoted.ReplaceAllString(value, "text")) {
+		return nil, refuse(text, "has several conditions: one condition each; repeat --where, or put a text in quotes")
 	}
 
 	if operator == "in" {

@@ -28,6 +28,11 @@ func TestConditions(t *testing.T) {
 		"f~100":                     `{"f":{"$gte":90,"$lte":110}}`,
 		"t~-10 °C":                  `{"t":{"$gte":"-11 °C","$lte":"-9 °C"}}`,
 		"e~5eV":                     `{"e":{"$gte":"4.5 eV","$lte":"5.5 eV"}}`,
+		"note=salt and pepper":      `{"note":{"$eq":"salt and pepper"}}`,
+		"note=this or that, later":  `{"note":{"$eq":"this or that, later"}}`,
+		`note="a=true and b<5"`:     `{"note":{"$eq":"a=true and b\u003c5"}}`,
+		"n in 'a,b=1',c":            `{"n":{"$in":["a,b=1","c"]}}`,
+		"url=http://x?a=1&b=2":      `{"url":{"$eq":"http://x?a=1\u0026b=2"}}`,
 		"url=http://x?a=b":          `{"url":{"$eq":"http://x?a=b"}}`,
 	} {
 		filter, err := Parse([]string{text})
@@ -54,6 +59,16 @@ func TestBadConditionsShowTheGrammar(t *testing.T) {
 		"a in x,,y":         "an empty value in its list",
 		`a="x`:              "a quote that does not end",
 		"a~cup":             "~ is for numbers",
+
+		"task.success == true and params.grip_force < 15 N": "one condition each; repeat --where",
+		"task.success=true OR b in x,y":                     "one condition each; repeat --where",
+		"a=true && b!=5":                                    "one condition each; repeat --where",
+		"a=true||b~5":                                       "one condition each; repeat --where",
+		"a=true,b<5N":                                       "one condition each; repeat --where",
+		"a in x,y and b=5":                                  "one condition each; repeat --where",
+		`a="x" and b="y"`:                                   "one condition each; repeat --where",
+		"params.grip_force=>15 N":                           "write >= or <=",
+		"params.grip_force=<5 N":                            "write >= or <=",
 	} {
 		_, err := Parse([]string{text})
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "PATH=VALUE") {
