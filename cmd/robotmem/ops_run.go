@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -85,6 +87,9 @@ func (c *opCommand) ask(ctx context.Context, a *app, m robotmem.Node, request js
 	if err != nil {
 		return err
 	}
+	if c.op.Name == "save_perception" && !c.hasBytes(request) && hasInput(a.Stdin) {
+		a.note("nothing was read from stdin; --file - reads it")
+	}
 	if p, ok := res.(*admin.PreviewResponse); ok && !asJSON {
 		_, err := a.Stdout.Write(p.DataBase64)
 		return err
@@ -153,6 +158,13 @@ func (c *opCommand) given(field string) bool {
 	return f.IsValid() && !f.IsNil()
 }
 
+// hasBytes reports whether a request to save a perception names its bytes.
+func (c *opCommand) hasBytes(request json.RawMessage) bool {
+	var given map[string]json.RawMessage
+	_ = json.Unmarshal(request, &given) // nil if it is no object
+	return given["data_base64"] != nil || given["path"] != nil
+}
+
 // streamFile saves the file of --file.
 func (c *opCommand) streamFile(ctx context.Context, a *app, m robotmem.Node, request json.RawMessage, asJSON bool) error {
 	var req robotmem.SavePerceptionRequest
@@ -161,7 +173,8 @@ func (c *opCommand) streamFile(ctx context.Context, a *app, m robotmem.Node, req
 		return err
 	}
 
-	in := a.Stdin
+	input := bufio.NewReader(a.Stdin)
+	in := io.Reader(input)
 	if name := c.target.FieldByName("File").Elem().String(); name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
@@ -172,6 +185,8 @@ func (c *opCommand) streamFile(ctx context.Context, a *app, m robotmem.Node, req
 			return c.invalid("file", "%s is a folder; save each file", name)
 		}
 		in = f
+	} else if _, err := input.Peek(1); errors.Is(err, io.EOF) {
+		return c.invalid("file", "stdin is empty; --file - reads the bytes of a perception from it")
 	}
 
 	res, err := m.SavePerceptionFrom(ctx, &req, in)

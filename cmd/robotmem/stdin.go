@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
@@ -17,6 +18,24 @@ type interruptible struct {
 	reads chan readResult // the result of the read in progress, nil without one
 	rest  []byte          // what was read and not yet returned
 	err   error           // of the last read, returned with the end of rest
+}
+
+// hasInput reports whether stdin is a pipe or a file with bytes. It reads nothing, and does not wait. A pipe without
+// bytes is what many programs give to those that they start.
+func hasInput(in io.Reader) bool {
+	if r, ok := in.(*interruptible); ok {
+		in = r.in
+	}
+	f, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return false
+	}
+
+	return info.Mode().IsRegular() && info.Size() > 0 || info.Mode()&os.ModeNamedPipe != 0 && isReadable(f)
 }
 
 // interrupted reports whether err is of a read that a signal has ended: what was to be read is not at fault.

@@ -1,0 +1,8 @@
+//go:build !linux && !darwin
+
+package main
+
+import "os"
+
+// isReadable is false where a pipe cannot be asked.
+func isReadable(*os.File) bool { return false }
