@@ -10,7 +10,7 @@ import (
 
 // notEmpty are the flags that an unset variable of a script must not leave empty: the command would work on another
 // memory, or write something else.
-var notEmpty = []string{"db", "collection", "key-file", "url", "tenant"}
+var notEmpty = []string{"db", "collection", "key-file", "url", "tenant", "mcap", "archive", "markdown"}
 
 // checkValues refuses flags whose value is missing. kong takes the end of the command line for an empty text, and the
 // next flag for the value, because a value may begin with a hyphen.
