@@ -89,6 +89,10 @@ func hintAtQuotes(args []string, k *kong.Context) string {
 		return ""
 	}
 
+	if n.Positional[0].Name == "memory-id" {
+		return "; the command takes one memory"
+	}
+
 	end := slices.IndexFunc(words, func(s string) bool { return strings.HasPrefix(s, "-") })
 	if end < 0 {
 		end = len(words)

@@ -230,6 +230,12 @@ func (c *opCommand) requests(a *app) ([]json.RawMessage, error) {
 		switch {
 		case isArg && c.several():
 			each, named = f.name, texts
+			if f.name == "memory_id" { // an episode may have a comma in its name
+				named = splitAt(",")(strings.Join(texts, ","))
+			}
+			if len(named) == 0 {
+				named = texts
+			}
 			continue
 		case isArg && f.in.Type.Kind() == reflect.String && texts[0] == "-":
 			data, err := io.ReadAll(io.LimitReader(a.Stdin, maxStdin))
