@@ -35,12 +35,14 @@ func Write(out io.Writer, format string, answer any) error {
 	var (
 		names   []string
 		indexes [][]int
+		omitted []bool // whether the answer leaves out the zero value
 	)
 
 	for _, f := range reflect.VisibleFields(list.Type().Elem()) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if !f.Anonymous && name != "" && name != "-" && name != "interpreted" {
 			names, indexes = append(names, name), append(indexes, f.Index)
+			omitted = append(omitted, options == "omitempty" || options == "omitzero")
 		}
 	}
 
@@ -50,7 +52,7 @@ func Write(out io.Writer, format string, answer any) error {
 	for i := 0; i < list.Len() && err == nil; i++ {
 		row := make([]string, len(indexes))
 		for k, index := range indexes {
-			if field, ferr := list.Index(i).FieldByIndexErr(index); ferr == nil { // nil in an embedded pointer has no fields
+			if field, ferr := list.Index(i).FieldByIndexErr(index); ferr == nil && (!omitted[k] || !field.IsZero()) { // nil in an embedded pointer has no fields
 				row[k] = fieldText(field)
 			}
 		}
