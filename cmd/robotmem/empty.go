@@ -50,11 +50,18 @@ func (c *opCommand) sayWhyEmpty(ctx context.Context, a *app, m robotmem.Node, re
 	}
 	_ = json.Unmarshal(request, &asked) // "" if it is no text
 
+	episodes := int64(0)
+	for _, one := range all.Collections {
+		episodes += one.Sessions
+	}
+
 	switch {
 	case len(all.Collections) == 0:
 		hint = `the memory is empty; store a fact: robotmem learn "the gripper slips below 8 N"`
 	case asked.Collection != "":
 		hint = unknownCollection(asked.Collection, all.Collections, hint)
+	case c.op.Name == "sessions" && episodes == 0:
+		hint = "no episodes yet; robotmem session start begins one"
 	}
 
 	a.note("%s", hint)

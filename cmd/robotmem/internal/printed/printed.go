@@ -76,6 +76,15 @@ func Answer(w *Lines, answer any) {
 		return
 	}
 
+	// A page of nothing has no number.
+	if total := v.Elem().FieldByName("Total"); total.IsValid() && total.IsZero() {
+		for _, name := range []string{"Page", "Limit"} {
+			if f := v.Elem().FieldByName(name); f.IsValid() {
+				f.SetZero()
+			}
+		}
+	}
+
 	w.Fields(v.Elem(), "")
 
 	switch r := answer.(type) {
