@@ -25,6 +25,9 @@ type backupCmd struct {
 	Restore backupRestoreCmd `cmd:"" help:"Put a backup in the memory's place. What is there stays, under another name."`
 }
 
+// backupWords are the commands below backup, whose misspelling would be the name of a folder.
+var backupWords = []string{"list", "verify", "restore"}
+
 type backupMakeCmd struct {
 	Dir  string `arg:"" optional:"" name:"dir" type:"path" help:"Where backups lie, such as a folder on another disk. Default the folder backups beside the memory."`
 	Keep int    `name:"keep" default:"7" help:"How many of the newest backups stay (default ${default})."`
@@ -48,6 +51,11 @@ func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
 	if at := mounts.Unmounted(c.Dir, mounts.Folders); at != "" && !c.CreateFolder {
 		return notFound("dir", "nothing is mounted at %s, so the backup would be on the disk of the system; "+
 			"mount the disk, or pass --create-folder to write there nevertheless", at)
+	}
+
+	name := filepath.Base(c.Dir)
+	if like := nearest(name, backupWords); len(like) > 0 && like[0] != name && !exists(c.Dir) {
+		return invalid("dir", "there is no folder %s; did you mean robotmem backup %s? If not, make the folder first", name, like[0])
 	}
 
 	// A backup computes no vectors, and an embedder that cannot be reached must not prevent it.
