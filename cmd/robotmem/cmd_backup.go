@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/mounts"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
@@ -253,6 +254,16 @@ func (c *backupRestoreCmd) Run(ctx context.Context, a *app) error {
 	}
 	if c.To != "" {
 		path = c.To
+	}
+	if all, err := backup.List(from); err == nil && len(all) > 0 {
+		newest := all[max(0, len(all)-mostNamed):]
+
+		names := make([]string, len(newest))
+		for i, one := range newest {
+			names[i] = shell.Quote(one.Path)
+		}
+
+		return notFound("backup", "%s is a folder of backups; name one of them: %s", from, strings.Join(names, ", "))
 	}
 
 	ctx = a.watched(ctx)
