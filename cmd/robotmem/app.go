@@ -19,6 +19,7 @@ import (
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/screen"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/shell"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/stdin"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/client"
 	"github.com/robotmem/robotmem-go/robotmem/embedding"
@@ -109,7 +110,7 @@ func (a *app) options() (o local.Options, err error) {
 	if a.Config.Taxonomy != "" {
 		if a.taxonomy == nil { // stdin can be read once
 			a.taxonomy, err = readSettings(a.Config.Taxonomy, a.Stdin)
-			if interrupted(err) {
+			if stdin.Interrupted(err) {
 				return o, err
 			}
 			if err != nil {

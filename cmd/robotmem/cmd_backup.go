@@ -12,6 +12,7 @@ import (
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/mounts"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/shell"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/spelling"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/backup"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -55,7 +56,7 @@ func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
 	}
 
 	name := filepath.Base(c.Dir)
-	if like := nearest(name, backupWords); len(like) > 0 && like[0] != name && !exists(c.Dir) {
+	if like := spelling.Nearest(name, backupWords); len(like) > 0 && like[0] != name && !exists(c.Dir) {
 		return invalid("dir", "there is no folder %s; did you mean robotmem backup %s? If not, make the folder first", name, like[0])
 	}
 

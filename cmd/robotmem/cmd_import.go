@@ -16,6 +16,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/shell"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/stdin"
 	"github.com/robotmem/robotmem-go/perception/importers"
 	"github.com/robotmem/robotmem-go/perception/importers/lerobot"
 	"github.com/robotmem/robotmem-go/perception/importers/recording"
@@ -102,7 +103,7 @@ func (c *importCmd) source(ctx context.Context, a *app) (importer, error) {
 	in := bufio.NewReader(a.Stdin)
 	a.Stdin = in
 	head, err := in.Peek(archive.HeadBytes)
-	if interrupted(err) {
+	if stdin.Interrupted(err) {
 		return nil, err
 	}
 	if err != nil && err != io.EOF {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/goccy/go-yaml"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/stdin"
 	"github.com/robotmem/robotmem-go/perception/importers"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
@@ -193,9 +194,9 @@ func configPath(g *globals, env func(string) (string, bool), home string) (path 
 }
 
 // readSettings reads a file that a setting names; - is stdin. A pipe in its place would keep the program waiting.
-func readSettings(path string, stdin io.Reader) ([]byte, error) {
-	if path == "-" && stdin != nil {
-		return io.ReadAll(io.LimitReader(stdin, maxStdin))
+func readSettings(path string, in io.Reader) ([]byte, error) {
+	if path == "-" && in != nil {
+		return io.ReadAll(io.LimitReader(in, maxStdin))
 	}
 
 	f, _, err := importers.Open(path)
@@ -210,14 +211,14 @@ func readSettings(path string, stdin io.Reader) ([]byte, error) {
 // loadFile reads the settings of one file and returns their names. An unknown key is an error, because a misspelt
 // setting would have no effect.
 func loadFile(
-	settings map[string]any, path string, required bool, env func(string) (string, bool), stdin io.Reader,
+	settings map[string]any, path string, required bool, env func(string) (string, bool), in io.Reader,
 ) (named []string, err error) {
-	data, err := readSettings(path, stdin)
+	data, err := readSettings(path, in)
 	// ENOTDIR: a parent of the folder is a file, so there are no settings, either.
 	if err != nil && !required && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
 		return nil, nil
 	}
-	if interrupted(err) {
+	if stdin.Interrupted(err) {
 		return nil, err
 	}
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/stdin"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
@@ -98,8 +99,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 // runUntil runs the program until ctx ends, which interrupts it.
-func runUntil(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	a := &app{Version: version(), Stdin: &interruptible{ctx: ctx, in: stdin}, Stdout: stdout, Stderr: stderr, env: os.LookupEnv}
+func runUntil(ctx context.Context, args []string, in io.Reader, stdout, stderr io.Writer) int {
+	a := &app{Version: version(), Stdin: stdin.New(ctx, in), Stdout: stdout, Stderr: stderr, env: os.LookupEnv}
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/rows"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/stdin"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/where"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
@@ -87,7 +88,7 @@ func (c *opCommand) ask(ctx context.Context, a *app, m robotmem.Node, request js
 	if err != nil {
 		return err
 	}
-	if c.op.Name == "save_perception" && !c.hasBytes(request) && hasInput(a.Stdin) {
+	if c.op.Name == "save_perception" && !c.hasBytes(request) && stdin.HasInput(a.Stdin) {
 		a.note("nothing was read from stdin; --file - reads it")
 	}
 	if p, ok := res.(*admin.PreviewResponse); ok && !asJSON {
@@ -239,7 +240,7 @@ func (c *opCommand) requests(a *app) ([]json.RawMessage, error) {
 			continue
 		case isArg && f.in.Type.Kind() == reflect.String && texts[0] == "-":
 			data, err := io.ReadAll(io.LimitReader(a.Stdin, maxStdin))
-			if interrupted(err) {
+			if stdin.Interrupted(err) {
 				return nil, err
 			}
 			if err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/rows"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/spelling"
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
@@ -44,7 +45,7 @@ func TestNearestNames(t *testing.T) {
 	for asked, want := range map[string]string{
 		"kitchne": "kitchen", "Kitchen": "kitchen kitten", "arm7": "arm-7", "garaeg": "garage", "ship": "", "厨房": "",
 	} {
-		if got := strings.Join(nearest(asked, names), " "); got != want {
+		if got := strings.Join(spelling.Nearest(asked, names), " "); got != want {
 			t.Errorf("%s: got %q, want %q", asked, got, want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/stdin"
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
@@ -74,12 +75,12 @@ func TestTheFirstSignalEndsAWaitForInput(t *testing.T) {
 
 func TestInterruptibleInputIsWhole(t *testing.T) {
 	text := strings.Repeat("a fact of the robot\n", 20_000)
-	err := iotest.TestReader(&interruptible{ctx: t.Context(), in: iotest.HalfReader(strings.NewReader(text))}, []byte(text))
+	err := iotest.TestReader(stdin.New(t.Context(), iotest.HalfReader(strings.NewReader(text))), []byte(text))
 	if err != nil {
 		t.Error(err)
 	}
 	broken := errors.New("broken")
-	if _, err := io.ReadAll(&interruptible{ctx: t.Context(), in: iotest.ErrReader(broken)}); !errors.Is(err, broken) {
+	if _, err := io.ReadAll(stdin.New(t.Context(), iotest.ErrReader(broken))); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,4 +1,5 @@
-package main
+// Package stdin reads the standard input of a command that a signal may end.
+package stdin
 
 import (
 	"context"
@@ -20,9 +21,12 @@ type interruptible struct {
 	err   error           // of the last read, returned with the end of rest
 }
 
-// hasInput reports whether stdin is a pipe or a file with bytes. It reads nothing, and does not wait. A pipe without
+// New returns a reader of in that ends with ctx.
+func New(ctx context.Context, in io.Reader) io.Reader { return &interruptible{ctx: ctx, in: in} }
+
+// HasInput reports whether stdin is a pipe or a file with bytes. It reads nothing, and does not wait. A pipe without
 // bytes is what many programs give to those that they start.
-func hasInput(in io.Reader) bool {
+func HasInput(in io.Reader) bool {
 	if r, ok := in.(*interruptible); ok {
 		in = r.in
 	}
@@ -38,8 +42,8 @@ func hasInput(in io.Reader) bool {
 	return info.Mode().IsRegular() && info.Size() > 0 || info.Mode()&os.ModeNamedPipe != 0 && isReadable(f)
 }
 
-// interrupted reports whether err is of a read that a signal has ended: what was to be read is not at fault.
-func interrupted(err error) bool { return errors.Is(err, robotmem.Unavailable) }
+// Interrupted reports whether err is of a read that a signal has ended: what was to be read is not at fault.
+func Interrupted(err error) bool { return errors.Is(err, robotmem.Unavailable) }
 
 type readResult struct {
 	data []byte
