@@ -121,7 +121,7 @@ def advised(memory, collection, task, wanted):
         collection=collection, goal=task.goal, parameters=task.names,
         spatial_sort={"field": task.field, "target": wanted, "max_distance": task.near},
     ).suggestion
-    return suggestion and {path.removeprefix("params."): value for path, value in suggestion.parameters.items()}
+    return {path.removeprefix("params."): value for path, value in suggestion.parameters.items()} if suggestion else None
 
 
 def constant(task, block):

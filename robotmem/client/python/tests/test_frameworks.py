@@ -36,7 +36,7 @@ class Advice(WithMemory):
     def test_it_chooses_what_worked_here(self):
         advisor = Advisor(self.m, "push", {"speed": (0.0, 1.0), "hand": ["left", "right"]}, explore=0.0, seed=1)
         first = advisor.choose(place=[0, 0])
-        self.assertIsNone(advisor.answer.suggestion)
+        self.assertFalse(advisor.answer.suggestion)
         self.assertTrue(0 <= first["speed"] <= 1 and first["hand"] in ("left", "right"))
         for i in range(40):  # at the left a slow push works, at the right a fast one
             place, speed = [float(i % 2), 0.0], i / 40

@@ -38,7 +38,7 @@ class Recording(unittest.TestCase):
         values, chunks = self.stored()
         self.assertEqual(values, [float(v) for i in range(250) for v in (i, -i)])
         self.assertEqual([c.metadata["shape"] for c in chunks], [[100, 2], [100, 2], [50, 2]])
-        self.assertEqual((chunks[0].observed_at, chunks[0].source, chunks[0].perception_type), ("2026-02-02T02:40:00Z", "wrist/wrench", "tactile"))
+        self.assertEqual((chunks[0].observed_at.text, chunks[0].source, chunks[0].perception_type), ("2026-02-02T02:40:00Z", "wrist/wrench", "tactile"))
         self.assertEqual({c.session_id for c in chunks}, {ep.id})
         self.assertEqual((chunks[0].metadata["rate_hz"], chunks[0].metadata["units"], chunks[0].context["task"]["name"]), (100, ["N", "N"], "hold"))
         self.assertEqual(wrist.counts, (250, 250, 0))
