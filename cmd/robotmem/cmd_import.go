@@ -44,6 +44,7 @@ type importCmd struct {
 	Segment  float64            `name:"segment" placeholder:"SECONDS" help:"Recordings: how much of a topic is one perception (default 10)."`
 	Robot    string             `name:"robot" placeholder:"NAME" help:"Recordings: the robot, for the context."`
 	MapID    string             `name:"map-id" placeholder:"NAME" help:"Recordings: the map that poses in the frame map are of."`
+	Events   eventRules         `embed:""`
 	Episodes []string           `name:"episodes" sep:"," placeholder:"N,A-B" help:"LeRobot: only these episodes, such as 0,5-9."`
 	Name     string             `name:"name" placeholder:"NAME" help:"LeRobot: what the dataset is called; the folder's name unless given. The same name is stored once."`
 }
@@ -551,7 +552,11 @@ func (c *importCmd) recording(ctx context.Context, a *app) error {
 			return nil, false, err
 		}
 		defer src.Close()
-		o := recording.Options{Topics: c.Topic, Exclude: c.Exclude, RateHz: c.Rate, SegmentSeconds: c.Segment, Robot: c.Robot, MapID: c.MapID}
+		rules, err := c.Events.Rules()
+		if err != nil {
+			return nil, false, err
+		}
+		o := recording.Options{Topics: c.Topic, Exclude: c.Exclude, RateHz: c.Rate, SegmentSeconds: c.Segment, Robot: c.Robot, MapID: c.MapID, Events: rules}
 		report, err := recording.Import(ctx, src, o, to, progress)
 		if report == nil {
 			return nil, false, err

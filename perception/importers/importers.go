@@ -39,8 +39,25 @@ type Perception struct {
 
 // Session is one episode.
 type Session struct {
-	Origin  string // identifies it, as the Origin of a Perception does
-	Context map[string]any
+	Origin    string // identifies it, as the Origin of a Perception does
+	Context   map[string]any
+	StartedAt time.Time // when it began; zero if the source has no clock
+}
+
+// Ending is how an episode ended.
+type Ending struct {
+	Outcome *float64  // 0 (failure) to 1 (success), nil if it is unknown
+	At      time.Time // zero if the source has no clock
+}
+
+// Fact is something that happened.
+type Fact struct {
+	Origin     string // identifies it within its collection, so that a repeated import stores it once
+	Text       string // 1 byte to [MaxDescription] bytes
+	Outcome    string // success, failure, partial, unknown, or "" if it has none
+	Context    map[string]any
+	ObservedAt time.Time // as that of a Perception
+	Source     string    // who reported it
 }
 
 // ErrEnded is the error of Start for a session that was imported to its end before.
@@ -54,9 +71,11 @@ type Sink interface {
 	// Save stores the perceptions in the session, or in none if it is "", and returns how
 	// many were new. It keeps no reference to them.
 	Save(ctx context.Context, session string, ps []Perception) (stored int, err error)
-	// End ends a session whose import is complete. The outcome is 0 (failure) to 1
-	// (success), nil if unknown.
-	End(ctx context.Context, session string, outcome *float64) error
+	// Learn stores the facts in the session, or in none if it is "", and returns how many were new. It
+	// keeps no reference to them.
+	Learn(ctx context.Context, session string, facts []Fact) (stored int, err error)
+	// End ends a session whose import is complete.
+	End(ctx context.Context, session string, ending Ending) error
 }
 
 // Progress is the progress of an import.

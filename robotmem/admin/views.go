@@ -114,6 +114,7 @@ type Incident struct {
 	At             time.Time `json:"at" doc:"When the failure was observed, or the episode ended."`
 	Said           string    `json:"said,omitempty" doc:"The text of the memory."`
 	Place          any       `json:"place,omitempty" doc:"The value of spatial in its context."`
+	Evidence       string    `json:"evidence,omitempty" doc:"The episode of the recording that shows it, if that is another one."`
 	PerceptionID   int64     `json:"perception_id,omitempty" doc:"The perception that shows it: the last trace or sound that began before the failure, else picture or cloud."`
 	PerceptionType string    `json:"perception_type,omitempty"`
 	MediaType      string    `json:"media_type,omitempty"`

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 	"unicode/utf8"
 
@@ -18,6 +19,7 @@ type Memory struct {
 	Sessions map[string]*Session // by origin
 	Saved    map[string]Saved    // by origin
 	Order    []string            // origins of Saved, as they came
+	Facts    []Learnt            // in their order
 	// Fail, when set, is the error of Save.
 	Fail error
 }
@@ -25,8 +27,14 @@ type Memory struct {
 // Session is one that was started.
 type Session struct {
 	importers.Session
-	Ended   bool
-	Outcome *float64
+	Ended  bool
+	Ending importers.Ending
+}
+
+// Learnt is a fact.
+type Learnt struct {
+	importers.Fact
+	Session string // origin of its session, "" for none
 }
 
 // Saved is a perception with its payload read.
@@ -79,12 +87,38 @@ func (m *Memory) Save(_ context.Context, session string, ps []importers.Percepti
 	return stored, nil
 }
 
-func (m *Memory) End(_ context.Context, session string, outcome *float64) error {
+// Learn implements [importers.Sink].
+func (m *Memory) Learn(_ context.Context, session string, facts []importers.Fact) (int, error) {
+	if s := m.Sessions[session]; session != "" && (s == nil || s.Ended) {
+		m.T.Errorf("learnt in session %q, which is not open", session)
+	}
+
+	stored := 0
+
+	for _, f := range facts {
+		m.checkOrigin(f.Origin)
+		if f.Text == "" || len(f.Text) > importers.MaxDescription || !utf8.ValidString(f.Text) {
+			m.T.Errorf("%s: text %.100q breaks the limits", f.Origin, f.Text)
+		}
+		if !f.ObservedAt.Equal(importers.Clock(f.ObservedAt)) {
+			m.T.Errorf("%s: observed at %v", f.Origin, f.ObservedAt)
+		}
+		if slices.ContainsFunc(m.Facts, func(old Learnt) bool { return old.Origin == f.Origin }) {
+			continue
+		}
+		m.Facts = append(m.Facts, Learnt{f, session})
+		stored++
+	}
+
+	return stored, nil
+}
+
+func (m *Memory) End(_ context.Context, session string, ending importers.Ending) error {
 	s := m.Sessions[session]
 	if s == nil || s.Ended {
 		return fmt.Errorf("session %q is not open", session)
 	}
-	s.Ended, s.Outcome = true, outcome
+	s.Ended, s.Ending = true, ending
 	return nil
 }
 

@@ -41,7 +41,7 @@ func TestImport(t *testing.T) {
 			}
 			for i, outcome := range []float64{1, 0, 1} {
 				s := sink.Sessions["lerobot/glass/episode/00000"+string(rune('0'+i))]
-				if s == nil || !s.Ended || s.Outcome == nil || *s.Outcome != outcome {
+				if s == nil || !s.Ended || s.Ending.Outcome == nil || *s.Ending.Outcome != outcome {
 					t.Errorf("episode %d: session %+v, want it ended with %v", i, s, outcome)
 				}
 			}

@@ -222,7 +222,7 @@ func (rd *reader) save(e episode) error {
 	stored, err := rd.sink.Save(rd.ctx, session, traces)
 	if err == nil {
 		// An ended session is never imported again, so it ends only after all traces are stored.
-		err = rd.sink.End(rd.ctx, session, rd.outcome())
+		err = rd.sink.End(rd.ctx, session, importers.Ending{Outcome: rd.outcome()})
 	}
 	if err != nil {
 		return err

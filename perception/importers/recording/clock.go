@@ -158,6 +158,14 @@ func (imp *importer) began() time.Time {
 	return timeOf(imp.info.Start)
 }
 
+// ended returns when the recording ended, the zero time if that cannot be.
+func (imp *importer) ended() time.Time {
+	if imp.info.End == 0 || imp.clock.problem(imp.info.End) != "" || imp.began().IsZero() {
+		return time.Time{}
+	}
+	return timeOf(imp.info.End)
+}
+
 // mistimed counts a message whose log time cannot be.
 func (imp *importer) mistimed(t *topic, problem string) {
 	if problem == "" {

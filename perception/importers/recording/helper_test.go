@@ -110,7 +110,11 @@ func (s *store) Save(_ context.Context, _ string, ps []importers.Perception) (in
 	return n, nil
 }
 
-func (s *store) End(context.Context, string, *float64) error {
+func (s *store) Learn(_ context.Context, _ string, facts []importers.Fact) (int, error) {
+	return len(facts), nil
+}
+
+func (s *store) End(context.Context, string, importers.Ending) error {
 	s.ended++
 	return nil
 }

@@ -61,6 +61,7 @@ func Import(
 	}
 
 	imp.poses = newPoses(o.MapID, imp.clock)
+	imp.happened = newHappenings(o.Events)
 	err = imp.run(ctx, src)
 	imp.account()
 
@@ -83,6 +84,7 @@ type importer struct {
 	open       []*channel // with a segment, in the order of opening
 	openBytes  int
 	poses      *poses
+	happened   *happenings // nil: messages are stored, and nothing is read in them
 	batch      []importers.Perception
 	batchBytes int
 	report     *Report
@@ -104,6 +106,7 @@ type channel struct {
 	problem    string // why messages are not decoded
 	pose       poseKind
 	hasPayload bool
+	tells      bool // its messages may say that something happened
 	segment    *openSegment
 }
 
@@ -154,8 +157,12 @@ func (imp *importer) run(ctx context.Context, src Source) error {
 		return err
 	}
 
+	if err := imp.closeEvents(ctx); err != nil {
+		return err
+	}
+
 	// Only a complete import ends its session. An interrupted one stays open, and the next import continues it.
-	return imp.sink.End(ctx, imp.session, nil)
+	return imp.sink.End(ctx, imp.session, importers.Ending{At: imp.ended()})
 }
 
 func (imp *importer) start(ctx context.Context) error {
@@ -167,7 +174,8 @@ func (imp *importer) start(ctx context.Context) error {
 			})
 	}
 	session, err := imp.sink.Start(ctx, importers.Session{
-		Origin: importers.Origin("recording/" + imp.id + imp.o.hash()), Context: about,
+		Origin: importers.Origin("recording/" + imp.id + imp.o.hash() + imp.o.eventsHash()), Context: about,
+		StartedAt: imp.began(),
 	})
 	if err != nil {
 		return fmt.Errorf("starting the session: %w", err)
@@ -197,6 +205,7 @@ func (imp *importer) channel(c *Channel) *channel {
 	one := &channel{
 		Channel: c, topic: t, pose: poseKindOf(c),
 		hasPayload: slices.Contains(payloadTypes, message.ShortName(c.SchemaName)),
+		tells:      imp.happened.wants(c),
 	}
 
 	var err error
@@ -226,6 +235,18 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 		if v, undecodable = c.decode(m); v != nil {
 			imp.poses.observe(c.pose, v, m.LogTime)
 			imp.locate(m.LogTime)
+		}
+	}
+
+	// So is what happened: a limit on a rate must not leave out the one message that names the error.
+	if c.tells {
+		if v == nil && undecodable == nil {
+			v, undecodable = c.decode(m)
+		}
+		if v != nil {
+			if err := imp.observe(ctx, c, m, v); err != nil {
+				return err
+			}
 		}
 	}
 
@@ -389,6 +410,13 @@ type Report struct {
 	// time cannot be the time of an observation. The notes of their topics give the reasons.
 	Undecoded uint64 `json:"undecoded,omitempty"`
 	Mistimed  uint64 `json:"mistimed,omitempty"`
+	// Events counts what rules found in messages, Facts what became of them, Episodes the goals among
+	// them. EventsLimited counts the events that were left out because a rule found too many different
+	// things, by rule.
+	Events        uint64            `json:"events,omitempty"`
+	Facts         int               `json:"facts,omitempty"`
+	Episodes      int               `json:"episodes,omitempty"`
+	EventsLimited map[string]uint64 `json:"events_limited,omitempty"`
 	// AttachmentsSkipped and MetadataSkipped count the attachments and the metadata records of MCAP, which are not
 	// imported.
 	AttachmentsSkipped uint64 `json:"attachments_skipped,omitempty"`

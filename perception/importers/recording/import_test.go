@@ -313,7 +313,10 @@ type counter struct {
 }
 
 func (c *counter) Start(context.Context, importers.Session) (string, error) { return "s", nil }
-func (c *counter) End(context.Context, string, *float64) error              { return nil }
+func (*counter) Learn(_ context.Context, _ string, facts []importers.Fact) (int, error) {
+	return len(facts), nil
+}
+func (c *counter) End(context.Context, string, importers.Ending) error { return nil }
 func (c *counter) Save(_ context.Context, _ string, ps []importers.Perception) (int, error) {
 	bytes := 0
 	for _, p := range ps {

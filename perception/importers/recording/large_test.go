@@ -22,7 +22,10 @@ import (
 type discarding struct{ bytes int64 }
 
 func (*discarding) Start(context.Context, importers.Session) (string, error) { return "s", nil }
-func (*discarding) End(context.Context, string, *float64) error              { return nil }
+func (*discarding) Learn(_ context.Context, _ string, facts []importers.Fact) (int, error) {
+	return len(facts), nil
+}
+func (*discarding) End(context.Context, string, importers.Ending) error { return nil }
 func (d *discarding) Save(_ context.Context, _ string, ps []importers.Perception) (int, error) {
 	for _, p := range ps {
 		d.bytes += int64(len(p.Data))

@@ -10,6 +10,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/robotmem/robotmem-go/perception/events"
 )
 
 // Options chooses what of a recording is stored. The zero value stores everything.
@@ -28,6 +30,8 @@ type Options struct {
 	Robot string
 	// MapID names the map of the poses in the frame "map", unless it is "".
 	MapID string
+	// Events are the rules by which messages say what happened; nil stores the messages alone.
+	Events *events.Rules
 }
 
 const (
@@ -66,6 +70,14 @@ func (o Options) hash() string {
 	sum := sha256.Sum256(text)
 
 	return "#" + hex.EncodeToString(sum[:8])
+}
+
+// eventsHash tells imports with different rules apart. It is "" without rules, as that of versions that had none.
+func (o Options) eventsHash() string {
+	if o.Events == nil {
+		return ""
+	}
+	return "!" + o.Events.ID()
 }
 
 func (o Options) globs() []string {

@@ -3,9 +3,13 @@ package sensors
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
@@ -27,6 +31,7 @@ var _ importers.Sink = (*Sink)(nil)
 const (
 	savers    = 8
 	maxSource = 64 // bytes
+	factBatch = 500
 	// maxDecoding bounds what describing perceptions side by side takes, in bytes. One that takes more
 	// is described alone.
 	maxDecoding = 512 << 20
@@ -37,6 +42,7 @@ func (s *Sink) Start(ctx context.Context, session importers.Session) (string, er
 		Collection: s.Collection,
 		Context:    session.Context,
 		Origin:     session.Origin,
+		StartedAt:  timeOrNil(session.StartedAt),
 	})
 	if errors.Is(err, robotmem.Conflict) {
 		return "", fmt.Errorf("%w: %w", importers.ErrEnded, err)
@@ -48,9 +54,53 @@ func (s *Sink) Start(ctx context.Context, session importers.Session) (string, er
 	return res.SessionID, nil
 }
 
-func (s *Sink) End(ctx context.Context, session string, outcome *float64) error {
-	_, err := s.Node.EndSession(ctx, &robotmem.EndSessionRequest{SessionID: session, OutcomeScore: outcome})
+func (s *Sink) End(ctx context.Context, session string, ending importers.Ending) error {
+	_, err := s.Node.EndSession(ctx, &robotmem.EndSessionRequest{
+		SessionID: session, OutcomeScore: ending.Outcome, EndedAt: timeOrNil(ending.At),
+	})
 	return err
+}
+
+func timeOrNil(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+// Learn implements [importers.Sink]. Each fact is an observation of its own: equal ones are stored
+// side by side, since the importer has counted together what belongs together.
+func (s *Sink) Learn(ctx context.Context, session string, facts []importers.Fact) (int, error) {
+	stored := 0
+
+	for part := range slices.Chunk(facts, factBatch) {
+		req := &robotmem.LearnBatchRequest{KeepDuplicates: true}
+		for i := range part {
+			f := &part[i]
+			sum := sha256.Sum256([]byte(f.Origin))
+			item := robotmem.LearnRequest{
+				Insight: f.Text, Context: f.Context, SessionID: session, Outcome: f.Outcome, Source: importers.Cut(f.Source, maxSource),
+				ObservedAt: timeOrNil(f.ObservedAt), RequestID: "import-" + hex.EncodeToString(sum[:16]),
+			}
+			if session == "" {
+				item.Collection = s.Collection
+			}
+			req.Items = append(req.Items, item)
+		}
+
+		res, err := s.Node.LearnBatch(context.WithoutCancel(ctx), req)
+		if err != nil {
+			return stored, err
+		}
+		for i := range res.Results {
+			if e := res.Results[i].Error; e != nil {
+				return stored, robotmem.Errorf(e.Kind, e.Field, "%s: %s", part[i].Text, e.Detail)
+			}
+			stored++
+		}
+	}
+
+	return stored, ctx.Err()
 }
 
 // Save implements [importers.Sink]. What it has begun it completes, also if ctx ends.

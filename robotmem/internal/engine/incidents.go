@@ -171,6 +171,13 @@ func incidentOf(m *robotmem.Memory, s *robotmem.Session) admin.Incident {
 		}
 	}
 
+	// What was found in a recording names the episode that holds it.
+	if m != nil {
+		if source, ok := m.Context["source"].(map[string]any); ok && m.Type == "fact" {
+			i.Evidence, _ = source["session_id"].(string)
+		}
+	}
+
 	if s != nil {
 		i.Kind, i.SessionID, i.Collection = "session", s.SessionID, s.Collection
 		i.Robot, i.Task = cmp.Or(i.Robot, record.RobotOf(s.Context)), cmp.Or(i.Task, record.TaskOf(s.Context))

@@ -63,11 +63,12 @@ func (c *Conn) Sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem
 // ShownBy fills in the perception of the incident: the one of its episode that shows it best. It prefers one with
 // bytes, then a trace or sound, then one that was observed before the incident, then the nearest in time.
 func (c *Conn) ShownBy(i *admin.Incident) error {
-	if i.SessionID == "" || i.PerceptionID != 0 {
+	session := cmp.Or(i.Evidence, i.SessionID)
+	if session == "" || i.PerceptionID != 0 {
 		return nil
 	}
 
-	_, err := c.One(BestPerception, []any{i.SessionID, FormatTime(i.At)}, func(s Row) {
+	_, err := c.One(BestPerception, []any{session, FormatTime(i.At)}, func(s Row) {
 		i.PerceptionID = s.ColumnInt64(0)
 		i.PerceptionType, i.MediaType = s.ColumnText(1), s.ColumnText(2)
 		i.Summary = s.ColumnText(3)

@@ -1306,6 +1306,8 @@ export interface components {
              */
             at: string;
             collection: string;
+            /** @description The episode of the recording that shows it, if that is another one. */
+            evidence?: string;
             /**
              * Format: date-time
              * @description The first of the group.

@@ -460,6 +460,7 @@ class HistoryResponse(Answer):
 class Incident(Answer):
     at: datetime.datetime
     collection: str
+    evidence: str | None
     first_at: datetime.datetime
     group: str
     kind: str

@@ -1,0 +1,369 @@
+package events
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robotmem/robotmem-go/perception/media"
+)
+
+// Fact is one or many equal events.
+type Fact struct {
+	Event
+	Count     int
+	Last      time.Time // At is the first
+	LastLog   uint64
+	Spatial   map[string]any // where the first was; nil if it is unknown
+	EndedGoal *Episode       // set if the fact is the end of a goal
+}
+
+// Line is the text with the count: "left wheel motor: overcurrent (current 12.4 A), 5 times in 4.0 s".
+func (f *Fact) Line() string {
+	if f.Count < 2 {
+		return f.Text
+	}
+	line := fmt.Sprintf("%s, %d times", f.Text, f.Count)
+	if d := f.Last.Sub(f.At); d > 0 && !f.At.IsZero() {
+		line += " in " + spanOf(d)
+	}
+
+	return line
+}
+
+// spanOf writes a duration: "4.0 s", "12 min", "3 h".
+func spanOf(d time.Duration) string {
+	switch {
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%.0f h", d.Hours())
+	case d >= 2*time.Minute:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	}
+
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}
+
+// Episode is a goal with what happened while it was active.
+type Episode struct {
+	ID, Task, Rule, Topic string
+	Start, End            time.Time // End is zero for a goal of which no end was seen
+	StartLog, EndLog      uint64
+	Outcome               string // success, failure, partial (canceled), or "" without an end
+	Context               map[string]any
+	From, To              map[string]any // where it began and ended; nil if that is unknown
+	Facts                 []Fact         // in the order of their first time; the last is the outcome
+
+	order    int
+	parent   string // the goal that this one serves, "" for none
+	orphaned time.Time
+}
+
+// Limits of a journal.
+const (
+	maxKinds   = 500   // different facts of one rule
+	maxFacts   = 20000 // of all
+	samePlace  = 2.0   // metres within which equal events are counted together
+	maxReasons = 3
+	childEnd   = 2 * time.Second // after the end of its parent, in which a goal that served it ends too
+)
+
+// Journal counts events together and assigns them to goals. One goroutine uses it at a time.
+type Journal struct {
+	facts    map[string][]*Fact // by goal, rule and text
+	order    []*Fact
+	kinds    map[string]int // facts by rule
+	active   map[string]*Episode
+	started  int
+	limited  map[string]uint64
+	complete []*Episode
+}
+
+// NewJournal returns an empty journal.
+func NewJournal() *Journal {
+	return &Journal{
+		facts: map[string][]*Fact{}, kinds: map[string]int{}, active: map[string]*Episode{}, limited: map[string]uint64{},
+	}
+}
+
+// Limited counts the events that were left out, because a rule found too many different things, by rule.
+func (j *Journal) Limited() map[string]uint64 {
+	if len(j.limited) == 0 {
+		return nil
+	}
+	return maps.Clone(j.limited)
+}
+
+// Current returns the goal that is active, or nil. Of several it is the one that the others serve.
+func (j *Journal) Current() *Episode {
+	var out *Episode
+	for _, e := range j.active {
+		if e.parent == "" && (out == nil || e.order < out.order) {
+			out = e
+		}
+	}
+
+	return out
+}
+
+// Add adds an event. The circumstances are the context of the moment ([Machine.Circumstances]), spatial is
+// where the robot was (nil if that is unknown). It returns the fact that the event is counted in, and whether it is
+// the first of it; nil if it makes none.
+func (j *Journal) Add(e *Event, circumstances, spatial map[string]any) (f *Fact, first bool) {
+	switch e.Kind {
+	case GoalStarted:
+		j.start(e, circumstances, spatial)
+		return nil, false
+	case GoalEnded:
+		return j.end(e, circumstances, spatial)
+	}
+
+	return j.occurred(e, circumstances, spatial)
+}
+
+func (j *Journal) start(e *Event, circumstances, spatial map[string]any) {
+	parent := ""
+	// A goal that begins while another is active serves it, as the actions of a navigation do.
+	if outer := j.Current(); outer != nil {
+		parent = outer.ID
+	}
+	j.started++
+	j.active[e.Goal] = &Episode{
+		ID: e.Goal, Task: e.Task, Rule: e.Rule, Topic: e.Topic, Start: e.At, StartLog: e.LogTime,
+		Context: circumstances, From: spatial, order: j.started, parent: parent,
+	}
+}
+
+func (j *Journal) end(e *Event, circumstances, spatial map[string]any) (*Fact, bool) {
+	g := j.active[e.Goal]
+	if g == nil {
+		return nil, false
+	}
+
+	delete(j.active, e.Goal)
+	g.End, g.EndLog, g.Outcome, g.To = e.At, e.LogTime, e.Outcome, spatial
+
+	// What rules remember of a goal may come just after its start, such as a plan.
+	if started := g.End.Sub(g.Start); started >= 0 {
+		fill(g.Context, circumstances)
+	}
+
+	// A goal that serves another, or ends with it, is a part of that episode.
+	if g.parent != "" || !g.orphaned.IsZero() && g.End.Sub(g.orphaned) <= childEnd {
+		if g.Outcome != "failure" {
+			return nil, false
+		}
+		part := *e
+		part.Kind, part.Text, part.Context = Occurred, g.line(), map[string]any{}
+		part.Same, part.Outcome = withoutNumbers(g.Task+" aborted"), "unknown"
+		set(part.Context, []string{"event", "rule"}, g.Rule)
+		set(part.Context, []string{"event", "topic"}, g.Topic)
+
+		return j.occurred(&part, circumstances, spatial)
+	}
+
+	for _, other := range j.active {
+		if other.parent == g.ID {
+			other.parent, other.orphaned = "", g.End
+		}
+	}
+
+	j.finish(g)
+	last := &g.Facts[len(g.Facts)-1]
+
+	return last, true
+}
+
+// fill adds what a context lacks.
+func fill(context, more map[string]any) {
+	for key, value := range more {
+		inner, isMap := value.(map[string]any)
+
+		old, wasMap := context[key].(map[string]any)
+		switch {
+		case isMap && wasMap:
+			fill(old, inner)
+		case context[key] == nil:
+			context[key] = value
+		}
+	}
+}
+
+// finish moves the facts of a goal to its episode, and adds that of its outcome.
+func (j *Journal) finish(g *Episode) {
+	for _, f := range j.order {
+		if f.Goal == g.ID {
+			g.Facts = append(g.Facts, *f)
+			j.kinds[f.Rule]--
+		}
+	}
+
+	j.order = slices.DeleteFunc(j.order, func(f *Fact) bool { return f.Goal == g.ID })
+	for key := range j.facts {
+		if strings.HasPrefix(key, g.ID+"\x00") {
+			delete(j.facts, key)
+		}
+	}
+
+	if !g.End.IsZero() || g.Outcome != "" {
+		event := Event{
+			Kind: GoalEnded, Rule: g.Rule, Topic: g.Topic, Text: g.line(), Outcome: g.Outcome, At: g.End, LogTime: g.EndLog,
+			Goal: g.ID, Task: g.Task, Context: map[string]any{"event": map[string]any{"rule": g.Rule, "topic": g.Topic}},
+		}
+		fill(event.Context, g.Context)
+		if task, ok := event.Context["task"].(map[string]any); ok {
+			event.Context["task"] = maps.Clone(task)
+		}
+		set(event.Context, []string{"task", "name"}, g.Task)
+		if d := g.End.Sub(g.Start); d > 0 {
+			set(event.Context, []string{"event", "seconds"}, math.Round(d.Seconds()*100)/100)
+		}
+		spatial := g.To
+		if spatial == nil {
+			spatial = g.From
+		}
+		g.Facts = append(g.Facts, Fact{
+			Event: event, Count: 1, Last: g.End, LastLog: g.EndLog, Spatial: spatial, EndedGoal: g,
+		})
+	}
+	j.complete = append(j.complete, g)
+}
+
+// line says how the goal ended: "navigate_to_pose to x=6 y=3 aborted after 19.0 s: controller_server: Failed to make progress".
+func (g *Episode) line() string {
+	word := map[string]string{"success": "succeeded", "failure": "aborted", "partial": "was canceled"}[g.Outcome]
+	line := g.Task
+	if task, ok := g.Context["task"].(map[string]any); ok {
+		if at, ok := task["goal"].(map[string]any); ok {
+			x, xok := at["x"].(float64)
+			y, yok := at["y"].(float64)
+			if xok && yok {
+				line += fmt.Sprintf(" to x=%s y=%s", media.Figure(x), media.Figure(y))
+			}
+		}
+	}
+	line += " " + cmp.Or(word, "did not end")
+	if d := g.End.Sub(g.Start); d > 0 {
+		line += " after " + spanOf(d)
+	}
+
+	if g.Outcome != "failure" {
+		return line
+	}
+
+	var reasons []string
+
+	for i := range g.Facts {
+		if g.Facts[i].Outcome == "failure" {
+			reasons = append(reasons, g.Facts[i].Text)
+		}
+	}
+	if len(reasons) > 0 {
+		line += ": " + strings.Join(reasons[:min(len(reasons), maxReasons)], "; ")
+	}
+
+	return media.Clean(line, maxLine)
+}
+
+func (j *Journal) occurred(e *Event, circumstances, spatial map[string]any) (*Fact, bool) {
+	goal := ""
+	if g := j.Current(); g != nil {
+		goal = g.ID
+	}
+
+	key := goal + "\x00" + e.Rule + "\x00" + e.Same
+	for _, f := range j.facts[key] {
+		if near(f.Spatial, spatial) {
+			f.Count++
+			f.Last, f.LastLog = e.At, e.LogTime
+			if e.Outcome == "failure" {
+				f.Outcome = e.Outcome
+			}
+
+			return f, false
+		}
+	}
+
+	if j.kinds[e.Rule] >= maxKinds || len(j.order) >= maxFacts {
+		j.limited[e.Rule]++
+		return nil, false
+	}
+	j.kinds[e.Rule]++
+
+	f := &Fact{Event: *e, Count: 1, Last: e.At, LastLog: e.LogTime, Spatial: spatial}
+	f.Goal = goal
+	fill(f.Context, circumstances)
+	if g := j.active[goal]; g != nil {
+		// The goal is the attempt. Its parameters on each of its facts would make several attempts of it.
+		delete(f.Context, "params")
+		f.Task = g.Task
+		if task, ok := f.Context["task"].(map[string]any); ok {
+			f.Context["task"] = maps.Clone(task)
+		}
+		set(f.Context, []string{"task", "name"}, g.Task)
+	}
+	j.facts[key] = append(j.facts[key], f)
+	j.order = append(j.order, f)
+
+	return f, true
+}
+
+// near reports whether two poses are at one place. An unknown place is one of its own.
+func near(a, b map[string]any) bool {
+	p, pok := Position(a)
+	q, qok := Position(b)
+	if !pok || !qok {
+		return pok == qok
+	}
+	return math.Hypot(math.Hypot(p[0]-q[0], p[1]-q[1]), p[2]-q[2]) <= samePlace
+}
+
+// Position returns the position of a value of spatial: pose.position as x, y and z in metres.
+func Position(spatial map[string]any) (p [3]float64, ok bool) {
+	pose, _ := spatial["pose"].(map[string]any)
+	list, _ := pose["position"].([]any)
+	if len(list) < 2 {
+		return p, false
+	}
+
+	for i := range list[:min(len(list), 3)] {
+		v, isNumber := list[i].(float64)
+		if !isNumber {
+			return p, false
+		}
+		p[i] = v
+	}
+
+	return p, true
+}
+
+// Take returns the goals that have ended since the last call.
+func (j *Journal) Take() []*Episode {
+	out := j.complete
+	j.complete = nil
+	return out
+}
+
+// Close ends the journal: the goals of which no end was seen, and the facts outside of all goals.
+func (j *Journal) Close() (goals []*Episode, others []Fact) {
+	open := slices.SortedFunc(maps.Values(j.active), func(a, b *Episode) int { return cmp.Compare(a.order, b.order) })
+	for _, g := range open {
+		if g.parent == "" && g.orphaned.IsZero() {
+			j.finish(g)
+		}
+	}
+	clear(j.active)
+
+	for _, f := range j.order {
+		if f.Goal == "" {
+			others = append(others, *f)
+		}
+	}
+	j.order = nil
+	clear(j.facts)
+
+	return j.Take(), others
+}

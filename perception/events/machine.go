@@ -1,0 +1,408 @@
+package events
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robotmem/robotmem-go/perception/importers/message"
+	"github.com/robotmem/robotmem-go/perception/media"
+)
+
+// Message is a decoded message.
+type Message struct {
+	Topic, SchemaName, Encoding string
+	Value                       *message.Value
+	Time                        time.Time // when it was observed; zero if no clock says so
+	LogTime                     uint64    // ns, on the clock of the source
+}
+
+// Kind is what an event is.
+type Kind int
+
+// The kinds of events.
+const (
+	Occurred    Kind = iota // something happened: a fact
+	GoalStarted             // a goal became active
+	GoalEnded               // a goal ended, with an outcome
+)
+
+// Event is what a rule found in one message.
+type Event struct {
+	Kind    Kind
+	Rule    string
+	Topic   string
+	Text    string // what happened, one line
+	Same    string // equal for events that are counted together
+	Outcome string // success, failure, partial (a goal that was canceled), or ""
+	Context map[string]any
+	At      time.Time
+	LogTime uint64
+
+	Goal string // identifies the goal within the source
+	Task string // what the goal is called: navigate_to_pose
+}
+
+// Limits of what a machine keeps.
+const (
+	maxGoals      = 4096 // goals that are known to be active or to have ended
+	maxStates     = 4096 // keys of rules with rise or change
+	maxParameters = 256
+	maxElements   = 1000 // of the list of one message
+	maxLine       = 500  // characters of a text
+	maxDetails    = 6
+)
+
+// Machine applies rules to the messages of one source. One goroutine uses it at a time.
+type Machine struct {
+	rules    []*Rule
+	byTopic  map[[3]string][]*Rule
+	holds    map[string]string // by rule and key: what held last
+	goals    map[string]goalState
+	seen     map[string]bool // topics of goals
+	params   map[string]any
+	remember map[string]any
+}
+
+// NewMachine returns a machine in the state of a source that has sent nothing.
+func (r *Rules) NewMachine() *Machine {
+	return &Machine{
+		rules: r.rules, byTopic: map[[3]string][]*Rule{}, holds: map[string]string{}, goals: map[string]goalState{},
+		seen: map[string]bool{}, params: map[string]any{}, remember: map[string]any{},
+	}
+}
+
+// Wants reports whether a rule is for the messages of a topic, so that a caller need not decode others.
+func (m *Machine) Wants(topic, schema, encoding string) bool {
+	return len(m.rulesOf(topic, schema, encoding)) > 0
+}
+
+func (m *Machine) rulesOf(topic, schema, encoding string) []*Rule {
+	key := [3]string{topic, schema, encoding}
+	found, known := m.byTopic[key]
+	if known {
+		return found
+	}
+
+	for _, r := range m.rules {
+		if r.matches(topic, schema, encoding) {
+			found = append(found, r)
+		}
+	}
+	m.byTopic[key] = found
+
+	return found
+}
+
+// SetParameter notes that a parameter of the robot has a value, such as controller.max_speed. Parameters
+// stand in the context of what happens afterwards, at params and the name, whose points nest.
+func (m *Machine) SetParameter(name string, value any) {
+	if _, known := m.params[name]; known || len(m.params) < maxParameters {
+		m.params[name] = value
+	}
+}
+
+// Circumstances are the context of the moment: the parameters that were set, and what rules remember.
+func (m *Machine) Circumstances() map[string]any {
+	out := map[string]any{}
+
+	for _, name := range slices.Sorted(maps.Keys(m.params)) {
+		setNested(out, append([]string{"params"}, strings.Split(name, ".")...), m.params[name])
+	}
+
+	for _, path := range slices.Sorted(maps.Keys(m.remember)) {
+		setNested(out, strings.Split(path, "."), m.remember[path])
+	}
+
+	return out
+}
+
+// setNested sets a path unless a shorter or longer one has a value already.
+func setNested(context map[string]any, path []string, value any) {
+	at := context
+	for _, key := range path[:len(path)-1] {
+		next, ok := at[key].(map[string]any)
+		if at[key] != nil && !ok {
+			return
+		}
+		if !ok {
+			next = map[string]any{}
+			at[key] = next
+		}
+		at = next
+	}
+	if last := path[len(path)-1]; at[last] == nil {
+		at[last] = value
+	}
+}
+
+// Observe applies the rules to a message.
+func (m *Machine) Observe(msg *Message) []Event {
+	var out []Event
+
+	for _, r := range m.rulesOf(msg.Topic, msg.SchemaName, msg.Encoding) {
+		root := &scope{element: msg.Value, root: msg.Value, topic: msg.Topic}
+		if len(r.each.names) == 0 {
+			out = m.apply(out, r, root, msg)
+			continue
+		}
+
+		list := r.each.of(msg.Value).List
+		for i := range list[:min(len(list), maxElements)] {
+			out = m.apply(out, r, &scope{element: &list[i], root: msg.Value, topic: msg.Topic}, msg)
+		}
+		if r.goal != nil {
+			m.seen[msg.Topic] = true
+		}
+	}
+
+	return out
+}
+
+func (m *Machine) apply(out []Event, r *Rule, s *scope, msg *Message) []Event {
+	switch {
+	case r.goal != nil:
+		return m.goal(out, r, s, msg)
+	case r.params != nil:
+		m.parameters(r, s)
+		return out
+	case len(r.remember) > 0:
+		if r.when.hold(s) {
+			for _, a := range r.remember {
+				if v := a.value.value(s); v != nil {
+					m.remember[strings.Join(a.path, ".")] = v
+				}
+			}
+		}
+
+		return out
+	}
+
+	// Rules that keep a state must see also the messages in which their condition does not hold.
+	holds := r.when.hold(s)
+	if r.limit != nil {
+		if !m.crosses(r, s, holds) {
+			return out
+		}
+	} else if r.edge != onEach {
+		if !m.rises(r, s, holds) {
+			return out
+		}
+	} else if !holds {
+		return out
+	}
+
+	return append(out, r.event(s, msg))
+}
+
+// crosses reports whether the value passes the bound of a limit. It can do so again only after it was
+// beyond the clearing value.
+func (m *Machine) crosses(r *Rule, s *scope, holds bool) bool {
+	v := s.of(r.limit.value)
+	if !holds || !v.IsNumber() || math.IsNaN(v.Float) {
+		return false
+	}
+
+	beyond, cleared := v.Float > r.limit.bound, v.Float < r.limit.clear
+	if r.limit.below {
+		beyond, cleared = v.Float < r.limit.bound, v.Float > r.limit.clear
+	}
+	s.value = media.Figure(v.Float)
+
+	key := r.Name + "\x00" + s.topic + "\x00" + r.key.write(s)
+	if _, over := m.holds[key]; over {
+		if cleared {
+			delete(m.holds, key)
+		}
+		return false
+	}
+	if !beyond || len(m.holds) >= maxStates {
+		return false
+	}
+	m.holds[key] = s.value
+
+	return true
+}
+
+// rises reports whether the condition begins to hold, or the key changes. The first key is no change.
+func (m *Machine) rises(r *Rule, s *scope, holds bool) bool {
+	text := r.key.write(s)
+	key := r.Name + "\x00" + s.topic
+	if r.edge == onRise {
+		key, text = key+"\x00"+text, fmt.Sprint(holds)
+	} else if !holds || text == "" {
+		return false
+	}
+
+	old, known := m.holds[key]
+	if !known && len(m.holds) >= maxStates {
+		return false
+	}
+	m.holds[key] = text
+	if r.edge == onRise {
+		return holds && old != text
+	}
+
+	return known && old != text
+}
+
+func (r *Rule) event(s *scope, msg *Message) Event {
+	e := Event{
+		Rule: r.Name, Topic: msg.Topic, At: r.timeOf(s, msg), LogTime: msg.LogTime, Context: map[string]any{},
+		Text: media.Clean(r.text.write(s), maxLine),
+	}
+	e.Same = withoutNumbers(e.Text)
+
+	if said := detailsOf(s.of(r.details)); len(r.details.names) > 0 && said != "" {
+		e.Text = media.Clean(e.Text+" ("+said+")", maxLine)
+	}
+
+	for _, a := range r.context {
+		if v := a.value.value(s); v != nil && v != "" {
+			set(e.Context, a.path, v)
+		}
+	}
+	set(e.Context, []string{"event", "rule"}, r.Name)
+	set(e.Context, []string{"event", "topic"}, media.Clean(msg.Topic, 255))
+
+	switch {
+	case len(r.failure) > 0 && r.failure.hold(s):
+		e.Outcome = "failure"
+	case len(r.success) > 0 && r.success.hold(s):
+		e.Outcome = "success"
+	}
+
+	return e
+}
+
+// maxStampSkew is how far the stamp of an event may be from the time of its message. A stamp on another
+// clock is not used.
+const maxStampSkew = time.Hour
+
+func (r *Rule) timeOf(s *scope, msg *Message) time.Time {
+	if len(r.stamp.names) == 0 {
+		return msg.Time
+	}
+	ns, ok := message.Time(s.of(r.stamp), "nanosec")
+	if !ok {
+		return msg.Time
+	}
+	at := time.Unix(int64(ns/1e9), int64(ns%1e9)).UTC()
+	if !msg.Time.IsZero() && at.Sub(msg.Time).Abs() > maxStampSkew {
+		return msg.Time
+	}
+
+	return at
+}
+
+// detailsOf writes pairs of a key and a value: "current 12.4 A, temperature 61".
+func detailsOf(v *message.Value) string {
+	var out []string
+
+	for i := range v.List[:min(len(v.List), maxDetails)] {
+		key, value := textOf(v.List[i].At("key")), textOf(v.List[i].At("value"))
+		if key != "" && value != "" {
+			out = append(out, media.Clean(key, media.MaxName)+" "+media.Clean(value, media.MaxName))
+		}
+	}
+
+	return strings.Join(out, ", ")
+}
+
+var numbers = regexp.MustCompile(`[-+]?\d+(?:[.,:]\d+)*(?:[eE][-+]?\d+)?|\b[0-9a-fA-F]{8,}\b`)
+
+// withoutNumbers is a text by which messages are the same that differ in their numbers only.
+func withoutNumbers(s string) string {
+	return strings.ToLower(numbers.ReplaceAllString(s, "#"))
+}
+
+// parameters notes the parameters of a message of rcl_interfaces/ParameterEvent.
+func (m *Machine) parameters(r *Rule, s *scope) {
+	node := strings.ReplaceAll(strings.Trim(textOf(s.of(r.params.node)), "/"), "/", ".")
+
+	for _, list := range r.params.lists {
+		all := s.of(list).List
+		for i := range all[:min(len(all), maxElements)] {
+			name := textOf(all[i].At("name"))
+			if value := parameterOf(all[i].At("value")); name != "" && value != nil {
+				m.SetParameter(strings.TrimPrefix(node+"."+name, "."), value)
+			}
+		}
+	}
+}
+
+// parameterFields are the fields of rcl_interfaces/ParameterValue by its type. Lists are left out.
+var parameterFields = map[float64]string{1: "bool_value", 2: "integer_value", 3: "double_value", 4: "string_value"}
+
+func parameterOf(v *message.Value) any {
+	field, ok := parameterFields[v.At("type").Float]
+	if !ok {
+		return nil
+	}
+	return plain(v.At(field), 0)
+}
+
+// goal follows one goal of a list.
+func (m *Machine) goal(out []Event, r *Rule, s *scope, msg *Message) []Event {
+	id := textOf(s.of(r.goal.id))
+	state := r.goal.words[textOf(s.of(r.goal.status))]
+	if id == "" || state == goalUnknown {
+		return out
+	}
+
+	id = msg.Topic + "#" + id
+
+	before, known := m.goals[id]
+	switch {
+	case known && (before == state || before != goalActive):
+		return out // nothing new; a goal ends once
+	case !known && len(m.goals) >= maxGoals:
+		m.forgetGoals()
+	}
+	m.goals[id] = state
+
+	e := Event{
+		Rule: r.Name, Topic: msg.Topic, Goal: id, Task: r.taskOf(s, msg.Topic), At: msg.Time, LogTime: msg.LogTime,
+	}
+	if !known {
+		// The first message of a topic lists also what ended before anybody listened.
+		if state != goalActive && !m.seen[msg.Topic] {
+			return out
+		}
+		started := e
+		started.Kind = GoalStarted
+		out = append(out, started)
+	}
+	if state == goalActive {
+		return out
+	}
+
+	e.Kind = GoalEnded
+	e.Outcome = map[goalState]string{goalSucceeded: "success", goalFailed: "failure", goalCanceled: "partial"}[state]
+
+	return append(out, e)
+}
+
+// forgetGoals forgets goals that have ended, so that new ones can be followed.
+func (m *Machine) forgetGoals() {
+	maps.DeleteFunc(m.goals, func(_ string, state goalState) bool { return state != goalActive })
+	if len(m.goals) >= maxGoals {
+		clear(m.goals)
+	}
+}
+
+func (r *Rule) taskOf(s *scope, topic string) string {
+	name := topic
+	if len(r.goal.name.names) > 0 {
+		name = textOf(s.of(r.goal.name))
+	}
+	name = strings.TrimSuffix(name, r.goal.before)
+	name = name[strings.LastIndex(name, "/")+1:]
+
+	return media.Clean(cmp.Or(name, r.Name), media.MaxName)
+}

@@ -1,0 +1,164 @@
+package recording
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strconv"
+
+	"github.com/robotmem/robotmem-go/perception/events"
+	"github.com/robotmem/robotmem-go/perception/importers"
+	"github.com/robotmem/robotmem-go/perception/importers/message"
+)
+
+// happenings finds in the messages of a recording what happened, and stores it: each goal is an episode
+// of its own with its facts, and all other facts belong to the episode of the recording.
+type happenings struct {
+	machine *events.Machine
+	journal *events.Journal
+}
+
+func newHappenings(rules *events.Rules) *happenings {
+	if rules == nil {
+		return nil
+	}
+	return &happenings{rules.NewMachine(), events.NewJournal()}
+}
+
+// wants reports whether the messages of a channel may say that something happened.
+func (h *happenings) wants(c *Channel) bool {
+	return h != nil && h.machine.Wants(c.Topic, c.SchemaName, c.MessageEncoding)
+}
+
+// observe applies the rules to a message, and stores the goals that it ends.
+func (imp *importer) observe(ctx context.Context, c *channel, m *Message, v *message.Value) error {
+	at, _ := imp.clock.observed(v, m)
+
+	for _, e := range imp.happened.machine.Observe(&events.Message{
+		Topic: c.Topic, SchemaName: c.SchemaName, Encoding: c.MessageEncoding, Value: v, Time: at, LogTime: m.LogTime,
+	}) {
+		imp.report.Events++
+		// The event happened where the robot was, whatever the frame of the message.
+		var spatial map[string]any
+		if pose, ok := imp.poses.of("", m.LogTime); ok {
+			spatial = map[string]any{"pose": pose}
+		}
+		imp.happened.journal.Add(&e, imp.happened.machine.Circumstances(), spatial)
+	}
+
+	for _, g := range imp.happened.journal.Take() {
+		if err := imp.saveGoal(ctx, g); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// closeEvents stores what the end of the recording leaves open.
+func (imp *importer) closeEvents(ctx context.Context) error {
+	if imp.happened == nil {
+		return nil
+	}
+
+	goals, others := imp.happened.journal.Close()
+	for _, g := range goals {
+		if err := imp.saveGoal(ctx, g); err != nil {
+			return err
+		}
+	}
+	imp.report.EventsLimited = imp.happened.journal.Limited()
+
+	return imp.learn(ctx, imp.session, others)
+}
+
+// outcomeScores are the outcomes of goals as those of episodes.
+var outcomeScores = map[string]float64{"success": 1, "partial": 0.5, "failure": 0}
+
+func (imp *importer) saveGoal(ctx context.Context, g *events.Episode) error {
+	about := imp.eventContext(g.Context, g.From, g.StartLog)
+	task, _ := about["task"].(map[string]any)
+	if task == nil {
+		task = map[string]any{}
+	}
+	task = maps.Clone(task)
+	task["name"] = g.Task
+	about["task"] = task
+
+	session, err := imp.sink.Start(ctx, importers.Session{
+		Origin:  importers.Origin("recording/" + imp.id + imp.o.hash() + imp.o.eventsHash() + g.ID + "@" + imp.clock.decimal(g.StartLog)),
+		Context: about, StartedAt: importers.Clock(g.Start),
+	})
+	if err != nil {
+		return fmt.Errorf("starting the episode of a goal: %w", err)
+	}
+
+	imp.report.Episodes++
+	if err := imp.learn(ctx, session, g.Facts); err != nil {
+		return err
+	}
+
+	ending := importers.Ending{At: importers.Clock(g.End)}
+	if score, known := outcomeScores[g.Outcome]; known {
+		ending.Outcome = &score
+	}
+
+	return imp.sink.End(ctx, session, ending)
+}
+
+func (imp *importer) learn(ctx context.Context, session string, facts []events.Fact) error {
+	if len(facts) == 0 {
+		return nil
+	}
+
+	out := make([]importers.Fact, 0, len(facts))
+
+	for i := range facts {
+		f := &facts[i]
+		about := imp.eventContext(f.Context, f.Spatial, f.LogTime)
+		event, _ := about["event"].(map[string]any)
+		event = maps.Clone(event)
+		if f.Count > 1 {
+			event["count"] = float64(f.Count)
+			if !f.Last.IsZero() {
+				event["last"] = f.Last.UTC().Format("2006-01-02T15:04:05.999Z07:00")
+			}
+		}
+		about["event"] = event
+
+		out = append(out, importers.Fact{
+			Origin: importers.Origin(imp.id[:32] + imp.o.hash() + imp.o.eventsHash() + "#" + f.Rule + "@" + imp.clock.decimal(f.LogTime) + "/" +
+				strconv.Itoa(f.Count) + "/" + f.Goal + "/" + f.Text),
+			Text: f.Line(), Outcome: f.Outcome, Context: about, ObservedAt: importers.Clock(f.At), Source: "recording",
+		})
+	}
+
+	n, err := imp.sink.Learn(ctx, session, out)
+	imp.report.Facts += n
+	if err != nil {
+		return fmt.Errorf("storing what happened: %w", err)
+	}
+
+	return nil
+}
+
+// eventContext is the context of something that happened: its own, the robot, the place and where the
+// recording shows it.
+func (imp *importer) eventContext(own, spatial map[string]any, logTime uint64) map[string]any {
+	out := maps.Clone(own)
+	if out == nil {
+		out = map[string]any{}
+	}
+	out["source"] = map[string]any{
+		"recording": imp.name, "recording_id": imp.id, "session_id": imp.session, "log_time": imp.clock.decimal(logTime),
+		"at_s": float64(int64(imp.sinceStart(logTime)*1000)) / 1000,
+	}
+	if imp.o.Robot != "" {
+		out["robot"] = map[string]any{"id": imp.o.Robot}
+	}
+	if spatial != nil {
+		out["spatial"] = spatial
+	}
+
+	return out
+}

@@ -1,0 +1,68 @@
+package recording_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robotmem/robotmem-go/perception/events"
+	"github.com/robotmem/robotmem-go/perception/importers/importerstest"
+	"github.com/robotmem/robotmem-go/perception/importers/recording"
+)
+
+// Three goals of a navigation, of which the second is aborted after two errors and a recovery.
+func TestWhatHappenedInARecording(t *testing.T) {
+	data := realFile(t, "recordings/nav_failures.mcap")
+	sink := importerstest.New(t)
+	run := func(rules *events.Rules) *recording.Report {
+		t.Helper()
+		src := open(t, write(t, "nav.mcap", data))
+		report, err := recording.Import(t.Context(), src, recording.Options{Robot: "r1", Events: rules}, sink, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report
+	}
+
+	if before := run(nil); before.Events+uint64(before.Facts) != 0 || before.Stored == 0 {
+		t.Fatalf("without rules: %+v", before)
+	}
+	// Rules find in a recording that is known what its first import did not look for, and nothing else.
+	report := run(events.Builtin())
+	if report.Stored != 0 || report.Facts != 6 || report.Episodes != 3 {
+		t.Errorf("stored %d perceptions, %d facts, %d episodes", report.Stored, report.Facts, report.Episodes)
+	}
+
+	var got []string
+	for _, f := range sink.Facts {
+		s := sink.Sessions[f.Session]
+		task, _ := s.Context["task"].(map[string]any)
+		got = append(got, strings.Join([]string{task["name"].(string), f.ObservedAt.Format("15:04:05"), f.Outcome, f.Text}, " | "))
+		pose := f.Context["spatial"].(map[string]any)["pose"].(map[string]any)
+		if x := pose["position"].([]any)[0].(float64); pose["frame_id"] != "map" || x < 1 {
+			t.Errorf("%s: pose %v", f.Text, pose)
+		}
+	}
+	want := []string{
+		"navigate_to_pose | 16:00:19 | success | navigate_to_pose to x=5 y=3 succeeded after 19.0 s",
+		"navigate_to_pose | 16:00:35 | failure | controller_server: Failed to make progress",
+		"navigate_to_pose | 16:00:35 | failure | left wheel motor: overcurrent (current 12.4 A), 4 times in 3.0 s",
+		"navigate_to_pose | 16:00:36 |  | bt_navigator: Running recovery: spin",
+		"navigate_to_pose | 16:00:39 | failure | navigate_to_pose to x=6 y=3 aborted after 19.0 s: controller_server: Failed to make progress; left wheel motor: overcurrent (current 12.4 A)",
+		"navigate_to_pose | 16:00:59 | success | navigate_to_pose to x=7 y=3 succeeded after 19.0 s",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+
+	outcomes := map[float64]int{}
+	for _, s := range sink.Sessions {
+		if s.Ending.Outcome != nil {
+			outcomes[*s.Ending.Outcome]++
+		}
+	}
+	if diff := cmp.Diff(map[float64]int{1: 2, 0: 1}, outcomes); diff != "" {
+		t.Errorf("outcomes of the episodes (-want +got):\n%s", diff)
+	}
+}
