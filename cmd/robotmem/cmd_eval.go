@@ -3,10 +3,8 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -115,45 +113,7 @@ func (c *evalAnswersCmd) Run(ctx context.Context, a *app) error {
 		return a.PrintJSON(res)
 	}
 
-	printDeployments(a, res, c.Wrong)
-
-	return nil
-}
-
-// printDeployments prints a table of the deployments, as the program answers them and left out.
-func printDeployments(a *app, res *eval.DeploymentResult, wrong bool) {
-	row := func(s *eval.DeploymentScore, note string) {
-		fmt.Fprintf(a.Stdout, "%-11s %9d  %.3f  %.3f  %10.3f  %12.2f  %s\n", s.Deployment, s.Answerable, s.Hit1, s.Hit5, s.TwinFirst, s.Unsaid, note)
-	}
-	fmt.Fprintln(a.Stdout, "DEPLOYMENT  QUESTIONS  HIT@1  HIT@5  TWIN FIRST  UNKNOWN UNSAID")
-
-	for _, s := range res.Deployments {
-		note := ""
-		if slices.Contains(eval.Untouched, s.Deployment) {
-			note = "untouched: nothing was chosen by it"
-		}
-		row(s, note)
-	}
-
-	row(res.Mean, "without the untouched")
-	row(res.Untouched, "")
-
-	fmt.Fprintln(a.Stdout, "\nEach left out, by the setting that is best on the others:")
-
-	for _, s := range res.LeftOut {
-		row(s, res.Chosen[s.Deployment])
-	}
-
-	row(res.LeftOutMean, "")
-	if !wrong {
-		return
-	}
-
-	for _, s := range res.Deployments {
-		for _, w := range s.Wrong {
-			fmt.Fprintf(a.Stdout, "\n%s, %s: %s\n  got %v, want %v\n", s.Deployment, w.Kind, w.Query, w.Got, w.Want)
-		}
-	}
+	return res.Print(a.Stdout, c.Wrong)
 }
 
 type evalSetCmd struct {

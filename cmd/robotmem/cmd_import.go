@@ -10,10 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"strconv"
-	"strings"
 	"time"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/live"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/shell"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/stdin"
@@ -44,7 +43,7 @@ type importCmd struct {
 	Segment  float64            `name:"segment" placeholder:"SECONDS" help:"Recordings: how much of a topic is one perception (default 10)."`
 	Robot    string             `name:"robot" placeholder:"NAME" help:"Recordings: the robot, for the context."`
 	MapID    string             `name:"map-id" placeholder:"NAME" help:"Recordings: the map that poses in the frame map are of."`
-	Events   eventRules         `embed:""`
+	Events   live.Rules         `embed:""`
 	Episodes []string           `name:"episodes" sep:"," placeholder:"N,A-B" help:"LeRobot: only these episodes, such as 0,5-9."`
 	Name     string             `name:"name" placeholder:"NAME" help:"LeRobot: what the dataset is called; the folder's name unless given. The same name is stored once."`
 }
@@ -528,9 +527,9 @@ func (c *importCmd) perceptions(ctx context.Context, a *app, read func(to import
 // dataset imports a LeRobot dataset.
 func (c *importCmd) dataset(ctx context.Context, a *app) error {
 	return c.perceptions(ctx, a, func(to importers.Sink, progress func(importers.Progress)) (any, bool, error) {
-		ranges, err := parseRanges(c.Episodes)
+		ranges, err := lerobot.ParseRanges(c.Episodes)
 		if err != nil {
-			return nil, false, err
+			return nil, false, invalid("episodes", "%v", err)
 		}
 		report, err := lerobot.Import(ctx, c.File, to, lerobot.Options{Name: c.Name, Episodes: ranges, Progress: progress})
 		if report == nil {
@@ -552,7 +551,7 @@ func (c *importCmd) recording(ctx context.Context, a *app) error {
 			return nil, false, err
 		}
 		defer src.Close()
-		rules, err := c.Events.Rules()
+		rules, err := c.Events.Read()
 		if err != nil {
 			return nil, false, err
 		}
@@ -564,24 +563,4 @@ func (c *importCmd) recording(ctx context.Context, a *app) error {
 
 		return report, report.Broken != "", err
 	})
-}
-
-// parseRanges reads numbers and ranges of episodes, such as "0" and "5-9".
-func parseRanges(texts []string) ([]lerobot.Range, error) {
-	var out []lerobot.Range
-
-	for _, text := range texts {
-		first, last, isRange := strings.Cut(strings.TrimSpace(text), "-")
-		if !isRange {
-			last = first
-		}
-		a, err1 := strconv.ParseInt(first, 10, 64)
-		b, err2 := strconv.ParseInt(last, 10, 64)
-		if err1 != nil || err2 != nil || a < 0 || b < a {
-			return nil, invalid("episodes", "takes numbers and ranges such as 0,5-9, not %q", text)
-		}
-		out = append(out, lerobot.Range{First: a, Last: b})
-	}
-
-	return out, nil
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/go-viper/mapstructure/v2"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/limits"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/tokens"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive/sensors"
@@ -83,7 +84,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 
 	options.OIDC = provider
-	if options.MaxConns, err = maxConns(); err != nil {
+	if options.MaxConns, err = limits.MaxConns(); err != nil {
 		return err
 	}
 

@@ -50,7 +50,7 @@ func (s *source) send(after float64, topic, schema, text string) []events.Event 
 }
 
 // told are the facts of the end, as "outcome text".
-func told(facts []events.Fact) []string {
+func told(facts []*events.Fact) []string {
 	var out []string
 	for i := range facts {
 		out = append(out, strings.TrimSpace(facts[i].Outcome+" "+facts[i].Line()))

@@ -2,6 +2,7 @@ package events
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -20,6 +21,7 @@ type Fact struct {
 	LastLog   uint64
 	Spatial   map[string]any // where the first was; nil if it is unknown
 	EndedGoal *Episode       // set if the fact is the end of a goal
+	Stored    any            // for the caller: what it knows of the stored fact
 }
 
 // Line is the text with the count: "left wheel motor: overcurrent (current 12.4 A), 5 times in 4.0 s".
@@ -55,7 +57,7 @@ type Episode struct {
 	Outcome               string // success, failure, partial (canceled), or "" without an end
 	Context               map[string]any
 	From, To              map[string]any // where it began and ended; nil if that is unknown
-	Facts                 []Fact         // in the order of their first time; the last is the outcome
+	Facts                 []*Fact        // in the order of their first time; the last is the outcome
 
 	order    int
 	parent   string // the goal that this one serves, "" for none
@@ -172,9 +174,8 @@ func (j *Journal) end(e *Event, circumstances, spatial map[string]any) (*Fact, b
 	}
 
 	j.finish(g)
-	last := &g.Facts[len(g.Facts)-1]
 
-	return last, true
+	return g.Facts[len(g.Facts)-1], true
 }
 
 // fill adds what a context lacks.
@@ -196,17 +197,10 @@ func fill(context, more map[string]any) {
 func (j *Journal) finish(g *Episode) {
 	for _, f := range j.order {
 		if f.Goal == g.ID {
-			g.Facts = append(g.Facts, *f)
-			j.kinds[f.Rule]--
+			g.Facts = append(g.Facts, f)
 		}
 	}
-
-	j.order = slices.DeleteFunc(j.order, func(f *Fact) bool { return f.Goal == g.ID })
-	for key := range j.facts {
-		if strings.HasPrefix(key, g.ID+"\x00") {
-			delete(j.facts, key)
-		}
-	}
+	j.forget(func(f *Fact) bool { return f.Goal == g.ID })
 
 	if !g.End.IsZero() || g.Outcome != "" {
 		event := Event{
@@ -225,7 +219,7 @@ func (j *Journal) finish(g *Episode) {
 		if spatial == nil {
 			spatial = g.From
 		}
-		g.Facts = append(g.Facts, Fact{
+		g.Facts = append(g.Facts, &Fact{
 			Event: event, Count: 1, Last: g.End, LastLog: g.EndLog, Spatial: spatial, EndedGoal: g,
 		})
 	}
@@ -330,7 +324,7 @@ func Position(spatial map[string]any) (p [3]float64, ok bool) {
 	}
 
 	for i := range list[:min(len(list), 3)] {
-		v, isNumber := list[i].(float64)
+		v, isNumber := Number(list[i])
 		if !isNumber {
 			return p, false
 		}
@@ -338,6 +332,54 @@ func Position(spatial map[string]any) (p [3]float64, ok bool) {
 	}
 
 	return p, true
+}
+
+// Open are the facts of goals that have not ended, and those outside of all goals, by their first time.
+func (j *Journal) Open() []*Fact { return j.order }
+
+// TakeQuiet removes and returns the facts outside of all goals that have not come since a log time.
+func (j *Journal) TakeQuiet(since uint64) []*Fact {
+	var out []*Fact
+
+	for _, f := range j.order {
+		if f.Goal == "" && f.LastLog < since {
+			out = append(out, f)
+		}
+	}
+	j.forget(func(f *Fact) bool { return slices.Contains(out, f) })
+
+	return out
+}
+
+// forget removes facts.
+func (j *Journal) forget(is func(*Fact) bool) {
+	for _, f := range j.order {
+		if is(f) {
+			j.kinds[f.Rule]--
+		}
+	}
+
+	j.order = slices.DeleteFunc(j.order, is)
+	for key, facts := range j.facts {
+		if facts = slices.DeleteFunc(facts, is); len(facts) == 0 {
+			delete(j.facts, key)
+		} else {
+			j.facts[key] = facts
+		}
+	}
+}
+
+// Number returns a finite number of a context, as it was made or as it was read from JSON.
+func Number(v any) (float64, bool) {
+	switch n := v.(type) {
+	case float64:
+		return n, media.Finite(n)
+	case json.Number:
+		f, err := n.Float64()
+		return f, err == nil && media.Finite(f)
+	}
+
+	return 0, false
 }
 
 // Take returns the goals that have ended since the last call.
@@ -348,7 +390,7 @@ func (j *Journal) Take() []*Episode {
 }
 
 // Close ends the journal: the goals of which no end was seen, and the facts outside of all goals.
-func (j *Journal) Close() (goals []*Episode, others []Fact) {
+func (j *Journal) Close() (goals []*Episode, others []*Fact) {
 	open := slices.SortedFunc(maps.Values(j.active), func(a, b *Episode) int { return cmp.Compare(a.order, b.order) })
 	for _, g := range open {
 		if g.parent == "" && g.orphaned.IsZero() {
@@ -359,7 +401,7 @@ func (j *Journal) Close() (goals []*Episode, others []Fact) {
 
 	for _, f := range j.order {
 		if f.Goal == "" {
-			others = append(others, *f)
+			others = append(others, f)
 		}
 	}
 	j.order = nil

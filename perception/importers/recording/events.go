@@ -37,13 +37,9 @@ func (imp *importer) observe(ctx context.Context, c *channel, m *Message, v *mes
 	for _, e := range imp.happened.machine.Observe(&events.Message{
 		Topic: c.Topic, SchemaName: c.SchemaName, Encoding: c.MessageEncoding, Value: v, Time: at, LogTime: m.LogTime,
 	}) {
-		imp.report.Events++
-		// The event happened where the robot was, whatever the frame of the message.
-		var spatial map[string]any
-		if pose, ok := imp.poses.of("", m.LogTime); ok {
-			spatial = map[string]any{"pose": pose}
+		if err := imp.event(ctx, &e, m.LogTime); err != nil {
+			return err
 		}
-		imp.happened.journal.Add(&e, imp.happened.machine.Circumstances(), spatial)
 	}
 
 	for _, g := range imp.happened.journal.Take() {
@@ -106,15 +102,14 @@ func (imp *importer) saveGoal(ctx context.Context, g *events.Episode) error {
 	return imp.sink.End(ctx, session, ending)
 }
 
-func (imp *importer) learn(ctx context.Context, session string, facts []events.Fact) error {
+func (imp *importer) learn(ctx context.Context, session string, facts []*events.Fact) error {
 	if len(facts) == 0 {
 		return nil
 	}
 
 	out := make([]importers.Fact, 0, len(facts))
 
-	for i := range facts {
-		f := &facts[i]
+	for _, f := range facts {
 		about := imp.eventContext(f.Context, f.Spatial, f.LogTime)
 		event, _ := about["event"].(map[string]any)
 		event = maps.Clone(event)

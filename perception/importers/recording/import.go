@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/robotmem/robotmem-go/perception/events"
 	"github.com/robotmem/robotmem-go/perception/importers"
 	"github.com/robotmem/robotmem-go/perception/importers/message"
 	"github.com/robotmem/robotmem-go/perception/segment"
@@ -85,6 +86,7 @@ type importer struct {
 	openBytes  int
 	poses      *poses
 	happened   *happenings // nil: messages are stored, and nothing is read in them
+	onEvent    func(ctx context.Context, e *events.Event, circumstances, spatial map[string]any) error
 	batch      []importers.Perception
 	batchBytes int
 	report     *Report
@@ -147,6 +149,11 @@ func (imp *importer) run(ctx context.Context, src Source) error {
 		}
 	}
 
+	return imp.finish(ctx)
+}
+
+// finish stores what is open, and ends the session.
+func (imp *importer) finish(ctx context.Context) error {
 	for len(imp.open) > 0 {
 		if err := imp.closeSegment(ctx, imp.open[0]); err != nil {
 			return err
@@ -258,6 +265,10 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 	// again.
 	case t.rate > 0 && t.stored && m.LogTime >= t.lastTime && float64(m.LogTime-t.lastTime)*1e-9 < (1-rateSlack)/t.rate:
 		t.report.Skipped[SkippedRate]++
+		return nil
+	}
+
+	if imp.decodesOnly() {
 		return nil
 	}
 

@@ -89,6 +89,12 @@ func (o Options) includes(topic string) bool {
 	return (len(o.Topics) == 0 || slices.ContainsFunc(o.Topics, match)) && !slices.ContainsFunc(o.Exclude, match)
 }
 
+// Includes reports whether the messages of a topic are stored.
+func (o Options) Includes(topic string) bool { return o.includes(topic) }
+
+// Rate returns the most messages of a topic that are stored per second; 0 is no limit.
+func (o Options) Rate(topic string) float64 { return limit(o.RateHz, topic) }
+
 func matches(glob, topic string) bool {
 	if ok, err := path.Match(glob, topic); err == nil && ok {
 		return true

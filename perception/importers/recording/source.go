@@ -36,6 +36,7 @@ type Info struct {
 	Attachments     uint64 `json:"attachments,omitempty"`
 	MetadataRecords uint64 `json:"metadata_records,omitempty"`
 
+	known     known
 	spanned   bool   // Start and End are set
 	wallStart uint64 // the first log time of a wall clock; 0 is none
 }

@@ -1,6 +1,7 @@
 //go:build linux || darwin
 
-package main
+// Package limits reads what the system allows this process.
+package limits
 
 import (
 	"fmt"
@@ -17,9 +18,9 @@ const (
 	leastConns, mostConns = 4, 512
 )
 
-// maxConns returns the number of connections that the limit of open files allows: half of it, because
+// MaxConns returns the number of connections that the limit of open files allows: half of it, because
 // each may read a file of its own, and less the node's own files.
-func maxConns() (int, error) {
+func MaxConns() (int, error) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return 0, nil //nolint:nilerr // there is no such limit

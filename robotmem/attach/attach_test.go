@@ -1,0 +1,341 @@
+package attach_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robotmem/robotmem-go/perception/segment"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/archive/sensors"
+	"github.com/robotmem/robotmem-go/robotmem/attach"
+	"github.com/robotmem/robotmem-go/robotmem/local"
+)
+
+// sent is a message of a simulated robot.
+type sent struct {
+	channel *segment.Channel
+	at      float64 // seconds since the start
+	data    []byte
+}
+
+// simulated is a source of messages that were made before. Each list is one connection.
+type simulated struct {
+	start       time.Time
+	speed       float64 // times as fast as the clock
+	connections [][]sent
+	cancel      context.CancelFunc // called after the last one
+
+	mu        sync.Mutex
+	published []string
+	at        float64
+}
+
+func (s *simulated) Name() string { return "sim" }
+
+func (s *simulated) Run(ctx context.Context, to attach.Receiver) error {
+	if len(s.connections) == 0 {
+		s.cancel()
+		return errors.New("the robot is gone")
+	}
+	messages := s.connections[0]
+	s.connections = s.connections[1:]
+
+	to.Connected(map[string]string{"name": "sim"})
+	// A connection has channels of its own.
+	channels := map[*segment.Channel]*segment.Channel{}
+	began, first := time.Now(), 0.0
+	for i, m := range messages {
+		if i == 0 {
+			first = m.at
+			time.Sleep(50 * time.Millisecond) // the memory is asked for dangers
+		}
+		due := began.Add(time.Duration((m.at - first) / s.speed * float64(time.Second)))
+		if wait := time.Until(due); wait > time.Millisecond {
+			time.Sleep(wait)
+		}
+		s.mu.Lock()
+		s.at = m.at
+		s.mu.Unlock()
+		if channels[m.channel] == nil {
+			c := *m.channel
+			channels[m.channel] = &c
+		}
+		if to.Wants(channels[m.channel]) {
+			to.Message(channels[m.channel], uint64(s.start.UnixNano())+uint64(math.Round(m.at*1e9)), m.data)
+		}
+	}
+	time.Sleep(20 * time.Millisecond)
+	if len(s.connections) == 0 {
+		s.cancel()
+		<-ctx.Done()
+	}
+	return errors.New("the connection was lost")
+}
+
+func (s *simulated) Publish(_ context.Context, topic, _ string, message []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.published = append(s.published, topic+" "+string(message))
+	return nil
+}
+
+func channel(topic, schema string) *segment.Channel {
+	return &segment.Channel{Topic: topic, SchemaName: schema, SchemaEncoding: "jsonschema", MessageEncoding: "json"}
+}
+
+var (
+	poses      = channel("/amcl_pose", "geometry_msgs/msg/PoseWithCovarianceStamped")
+	logs       = channel("/rosout", "rcl_interfaces/msg/Log")
+	statuses   = channel("/navigate_to_pose/_action/status", "action_msgs/msg/GoalStatusArray")
+	targets    = channel("/goal_pose", "geometry_msgs/msg/PoseStamped")
+	parameters = channel("/parameter_events", "rcl_interfaces/msg/ParameterEvent")
+	wrenches   = channel("/wrench", "geometry_msgs/msg/WrenchStamped")
+)
+
+// drive is a day of a robot that drives along a corridor of 12 m at 0.5 m/s, to one goal after the other.
+type drive struct {
+	messages []sent
+	now      float64
+	goals    int
+}
+
+func (d *drive) send(c *segment.Channel, format string, args ...any) {
+	d.messages = append(d.messages, sent{c, d.now, fmt.Appendf(nil, format, args...)})
+}
+
+func (d *drive) speed(v float64) {
+	d.send(parameters, `{"node":"/controller","changed_parameters":[{"name":"max_speed","value":{"type":3,"double_value":%g}}]}`, v)
+}
+
+// to drives to x = 12 m, and fails at a place if that is above 0.
+func (d *drive) to(y, failsAt float64) {
+	d.goals++
+	id := fmt.Sprintf("%032x", d.goals)
+	d.send(targets, `{"header":{"frame_id":"map"},"pose":{"position":{"x":12,"y":%g,"z":0}}}`, y)
+	d.send(statuses, `{"status_list":[{"goal_info":{"goal_id":{"uuid":%q}},"status":2}]}`, id)
+	for i := range 240 {
+		x := float64(i) * 0.05
+		d.send(poses, `{"header":{"frame_id":"map"},"pose":{"pose":{"position":{"x":%g,"y":%g,"z":0},"orientation":{"x":0,"y":0,"z":0,"w":1}}}}`, x, y)
+		d.send(wrenches, `{"wrench":{"force":{"x":%g}}}`, math.Sin(d.now))
+		if failsAt > 0 && x >= failsAt {
+			d.send(logs, `{"level":40,"name":"controller","msg":"wheel slip of %d %%"}`, 30+d.goals)
+			d.now += 0.5
+			d.send(statuses, `{"status_list":[{"goal_info":{"goal_id":{"uuid":%q}},"status":6}]}`, id)
+			d.now += 15
+			return
+		}
+		d.now += 0.1
+	}
+	d.send(statuses, `{"status_list":[{"goal_info":{"goal_id":{"uuid":%q}},"status":4}]}`, id)
+	d.now += 15
+}
+
+func open(t testing.TB) *local.Node {
+	t.Helper()
+	m, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), local.Options{Durability: local.DurabilityNormal})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.Close() })
+	return m
+}
+
+// told is what a run said.
+type told struct {
+	report    *attach.Report
+	warnings  []attach.Warning
+	said      []float64 // when, in seconds of the drive
+	incidents []attach.Incident
+	published []string
+}
+
+// follow lets a robot drive on a day.
+func follow(t testing.TB, m robotmem.Node, day int, o attach.Options, connections ...[]sent) *told {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	s := &simulated{
+		start: time.Date(2026, 3, day, 8, 0, 0, 0, time.UTC), speed: 60, connections: connections, cancel: cancel,
+	}
+	out := &told{}
+	o.Node, o.Sink, o.MapID = m, &sensors.Sink{Node: m}, "hall"
+	o.OnWarning = func(w attach.Warning) {
+		out.warnings = append(out.warnings, w)
+		out.said = append(out.said, w.Time.Sub(s.start).Seconds())
+	}
+	o.OnIncident = func(i attach.Incident) { out.incidents = append(out.incidents, i) }
+	var err error
+	if out.report, err = attach.Run(ctx, s, o); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(20 * time.Millisecond) // publications go on behind the worker
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out.published = s.published
+	if len(out.report.Problems) > 0 || len(out.report.Dropped) > 0 {
+		t.Errorf("problems %v, dropped %v", out.report.Problems, out.report.Dropped)
+	}
+	return out
+}
+
+func (d *drive) list() []sent { return d.messages }
+
+func day(do func(d *drive)) []sent {
+	d := &drive{}
+	do(d)
+	return d.list()
+}
+
+// A robot fails at a place; the next time it is warned before it comes there, also another robot; after two successes it is
+// not.
+func TestTheSecondDriveIsWarned(t *testing.T) {
+	m := open(t)
+	const place = 7.0
+	failing := day(func(d *drive) { d.speed(0.8); d.to(1, 0); d.to(5, place); d.to(1, 0) })
+
+	first := follow(t, m, 1, attach.Options{Robot: "cart-1"}, failing)
+	if len(first.warnings) != 0 || len(first.incidents) != 1 {
+		t.Fatalf("first drive: %d warnings, incidents %+v", len(first.warnings), first.incidents)
+	}
+	i := first.incidents[0]
+	if want := "controller: wheel slip of 32 %; navigate_to_pose to x=12 y=5 aborted after 14.5 s: controller: wheel slip of 32 %"; i.Text != want {
+		t.Errorf("incident %q", i.Text)
+	}
+	// Its recording has the minute before and the seconds after.
+	if i.Messages < 600 || i.Perceptions < 12 {
+		t.Errorf("the incident has %d messages in %d perceptions", i.Messages, i.Perceptions)
+	}
+	listed, err := m.Incidents(t.Context(), &admin.IncidentsRequest{})
+	if err != nil || listed.Total != 1 || listed.Incidents[0].Robot != "cart-1" || listed.Incidents[0].PerceptionID == 0 {
+		t.Errorf("%d incidents listed: %+v, %v", listed.Total, listed.Incidents, err)
+	}
+
+	// Another robot, which fails at the place again.
+	second := follow(t, m, 2, attach.Options{Robot: "cart-2"}, failing)
+	if len(second.incidents) != 1 {
+		t.Errorf("second drive: incidents %+v", second.incidents)
+	}
+	reached := 24 + 15 + place/0.5
+	var kinds []string
+	for k, w := range second.warnings {
+		kinds = append(kinds, w.Kind)
+		if lead := reached - second.said[k]; w.Kind == "place" && (lead < 2 || lead > 10) {
+			t.Errorf("the warning comes %.1f s before the place", lead)
+		}
+		if w.Failures != 1 || len(w.Robots) != 1 || w.Robots[0] != "cart-1" {
+			t.Errorf("warning %+v", w)
+		}
+	}
+	if diff := cmp.Diff([]string{"goal", "place"}, kinds); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s\n%+v", diff, second.warnings)
+	}
+	if len(second.published) != 4 || !strings.HasPrefix(second.published[0], "/robotmem/") {
+		t.Errorf("published %q", second.published)
+	}
+
+	// Slower, it passes twice.
+	passing := day(func(d *drive) { d.speed(0.4); d.to(5, 0); d.to(5, 0); d.to(5, 0) })
+	third := follow(t, m, 3, attach.Options{Robot: "cart-1"}, passing)
+	if len(third.warnings) != 4 || len(third.incidents) != 0 {
+		t.Errorf("third drive: %d warnings, want two for each of two passes; %+v", len(third.warnings), third.warnings)
+	}
+	fourth := follow(t, m, 4, attach.Options{Robot: "cart-2"}, passing)
+	if len(fourth.warnings) != 0 {
+		t.Errorf("after two successes: %+v", fourth.warnings)
+	}
+
+	// What was learnt is advised at the place.
+	near := 4.0
+	advice, err := m.Advise(t.Context(), &robotmem.AdviseRequest{NMin: 2, SpatialSort: &robotmem.SpatialSort{
+		Field: "spatial.pose", Target: []float64{place, 5}, MaxDistance: &near, MapID: "hall",
+	}})
+	if err != nil || advice.Suggestion == nil {
+		t.Fatalf("advice %+v, %v", advice, err)
+	}
+	if got := fmt.Sprint(advice.Suggestion.Parameters["params.controller.max_speed"]); got != "0.4" {
+		t.Errorf("advised %v", advice.Suggestion.Parameters)
+	}
+}
+
+// Once it is known what works there, the warning says so.
+func TestAWarningAdvises(t *testing.T) {
+	m := open(t)
+	follow(t, m, 1, attach.Options{Robot: "a"}, day(func(d *drive) { d.speed(0.8); d.to(5, 7); d.speed(0.4); d.to(5, 0) }))
+	next := follow(t, m, 2, attach.Options{Robot: "b"}, day(func(d *drive) { d.to(5, 0) }))
+	if len(next.warnings) == 0 {
+		t.Fatal("no warning")
+	}
+	for _, w := range next.warnings {
+		if w.Successes != 1 || !strings.Contains(w.Text, "max_speed") || fmt.Sprint(w.Parameters["params.controller.max_speed"]) != "0.4" {
+			t.Errorf("warning %+v", w)
+		}
+	}
+}
+
+func TestCleanDrivingMakesNoIncident(t *testing.T) {
+	m := open(t)
+	clean := day(func(d *drive) {
+		for range 20 {
+			d.to(1, 0)
+			d.send(logs, `{"level":30,"name":"amcl","msg":"the scan is 12 ms late"}`)
+			d.send(logs, `{"level":20,"name":"amcl","msg":"error: none"}`)
+		}
+	})
+	got := follow(t, m, 1, attach.Options{}, clean)
+	if len(got.incidents)+len(got.warnings) != 0 || got.report.Episodes != 20 {
+		t.Errorf("%+v; warnings %+v, incidents %+v", got.report, got.warnings, got.incidents)
+	}
+	res, err := m.Recall(t.Context(), &robotmem.RecallRequest{Query: "scan late", N: 50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := 0
+	for _, f := range res.Memories {
+		if strings.Contains(f.Content, "scan") {
+			late++
+		}
+	}
+	if late != 10 { // 20 warnings within a minute of each other share a place and stand outside of goals
+		t.Logf("%d facts of the warning", late)
+	}
+}
+
+// A lost connection loses nothing that came, and what comes again is not counted twice.
+func TestReconnects(t *testing.T) {
+	m := open(t)
+	all := day(func(d *drive) { d.to(1, 0); d.to(5, 7) })
+	third := len(all) / 3
+	got := follow(t, m, 1, attach.Options{Record: true}, all[:third], all[third-20:2*third], all[2*third-1:])
+	if got.report.Connections != 3 || len(got.report.Gaps) != 2 || got.report.Repeated != 21 {
+		t.Errorf("report %+v", got.report)
+	}
+	if n := got.report.Recording.Messages; n != uint64(len(all)) {
+		t.Errorf("%d of %d messages are recorded", n, len(all))
+	}
+	if len(got.incidents) != 1 || got.report.Episodes != 2 {
+		t.Errorf("%d episodes, incidents %+v", got.report.Episodes, got.incidents)
+	}
+}
+
+func TestDiagnosticsMessageIsValid(t *testing.T) {
+	m := open(t)
+	failing := day(func(d *drive) { d.to(5, 7) })
+	follow(t, m, 1, attach.Options{}, failing)
+	for _, p := range follow(t, m, 2, attach.Options{}, failing).published {
+		_, text, _ := strings.Cut(p, " ")
+		if !json.Valid([]byte(text)) {
+			t.Errorf("published %s", p)
+		}
+	}
+}

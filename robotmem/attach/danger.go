@@ -1,0 +1,374 @@
+package attach
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robotmem/robotmem-go/perception/events"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
+)
+
+const (
+	// Failures within this distance are one danger, in metres.
+	clusterRadius = 2.0
+	// Goals whose targets are this near are the same, in metres.
+	goalRadius = 0.5
+	// Failures of one robot within this time are one incident.
+	sameIncident = time.Minute
+	// So many successes after the last failure end a danger.
+	masteredAfter = 2
+	// Dangers farther away are not asked for, in metres.
+	horizon = 500
+	perPage = 100
+	// The memory is asked again after this time, and after each incident.
+	refreshEvery = 30 * time.Second
+)
+
+// danger is a place, or a goal, at which something went wrong.
+type danger struct {
+	key   string
+	kind  string // place or goal
+	at    [3]float64
+	frame string
+	mapID string
+	task  string // of a goal
+
+	failures  []happened // incidents
+	successes []happened
+	reasons   []string // what was said, most telling first
+	robots    map[string]bool
+	advice    string
+	suggested map[string]any // by path
+	last      int64          // the newest memory that tells of it
+}
+
+// happened is one attempt.
+type happened struct {
+	at    time.Time
+	robot string
+}
+
+// open reports whether nothing shows that the danger is mastered.
+func (d *danger) open() bool {
+	if len(d.failures) == 0 {
+		return false
+	}
+
+	last, after := d.failures[len(d.failures)-1].at, 0
+	for _, s := range d.successes {
+		if s.at.After(last) {
+			after++
+		}
+	}
+
+	return after < masteredAfter
+}
+
+// distance returns the distance of a position in metres. Height counts only between positions that have one.
+func (d *danger) distance(p [3]float64) float64 {
+	return math.Hypot(math.Hypot(d.at[0]-p[0], d.at[1]-p[1]), d.at[2]-p[2])
+}
+
+// asker asks the memory for dangers.
+type asker struct {
+	node       robotmem.Service
+	collection string
+	mapID      string
+}
+
+// failures are found by what they are, whoever stored them: a rule, an agent or another robot.
+func (a *asker) failures(ctx context.Context, near [3]float64, frame string) ([]robotmem.Memory, error) {
+	return a.recall(ctx, robotmem.Object{"outcome": robotmem.OutcomeFailure}, near, frame)
+}
+
+// passes are the facts that this package stores when a danger was passed without a failure.
+func (a *asker) passes(ctx context.Context, near [3]float64, frame string) ([]robotmem.Memory, error) {
+	return a.recall(ctx, robotmem.Object{"outcome": robotmem.OutcomeSuccess, "event.rule": passRule}, near, frame)
+}
+
+func (a *asker) recall(ctx context.Context, filter robotmem.Object, near [3]float64, frame string) ([]robotmem.Memory, error) {
+	far, parse := float64(horizon), false
+	res, err := a.node.Recall(ctx, &robotmem.RecallRequest{
+		Collection: a.collection, N: perPage, Type: "fact", ContextFilter: filter, ParseTime: &parse, Detail: "full",
+		MinConfidence: new(float64),
+		SpatialSort: &robotmem.SpatialSort{
+			Field: "spatial.pose", Target: near[:], MaxDistance: &far, FrameID: frame, MapID: a.mapID,
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	return res.Memories, nil
+}
+
+// goals are the facts about goals that ended, of which the failed ones make dangers of their own.
+func (a *asker) goals(ctx context.Context) ([]robotmem.Memory, error) {
+	parse := false
+	res, err := a.node.Recall(ctx, &robotmem.RecallRequest{
+		Collection: a.collection, N: perPage, Type: "fact", ParseTime: &parse, Detail: "full", MinConfidence: new(float64),
+		ContextFilter: robotmem.Object{"event.rule": "action-goal", "task.name": map[string]any{"$exists": true}},
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	return res.Memories, nil
+}
+
+// resolved are the memories and episodes of incidents that somebody has resolved.
+func (a *asker) resolved(ctx context.Context) (memories map[int64]bool, sessions map[string]bool, err error) {
+	yes := true
+	memories, sessions = map[int64]bool{}, map[string]bool{}
+	res, err := a.node.Incidents(ctx, &admin.IncidentsRequest{Collection: a.collection, Resolved: &yes, Limit: 200})
+	if err != nil {
+		return nil, nil, err
+	}
+
+	for i := range res.Incidents {
+		in := &res.Incidents[i]
+		if in.Kind == "session" {
+			sessions[in.SessionID] = true
+		}
+		memories[in.MemoryID] = true
+	}
+
+	return memories, sessions, nil
+}
+
+// dangers returns the open dangers, nearest first.
+func (a *asker) dangers(ctx context.Context, near [3]float64, frame string) ([]*danger, error) {
+	failed, err := a.failures(ctx, near, frame)
+	if err != nil {
+		return nil, err
+	}
+	passed, err := a.passes(ctx, near, frame)
+	if err != nil {
+		return nil, err
+	}
+	ended, err := a.goals(ctx)
+	if err != nil {
+		return nil, err
+	}
+	memories, sessions, err := a.resolved(ctx)
+	if err != nil {
+		return nil, err
+	}
+	settled := func(m robotmem.Memory) bool {
+		return memories[m.MemoryID] || sessions[m.SessionID] && m.SessionID != ""
+	}
+	failed = slices.DeleteFunc(failed, settled)
+	ended = slices.DeleteFunc(ended, settled)
+
+	all := placesOf(failed, passed)
+	all = append(all, goalsOf(ended)...)
+
+	all = slices.DeleteFunc(all, func(d *danger) bool { return !d.open() })
+	for _, d := range all {
+		a.advise(ctx, d)
+	}
+
+	return all, nil
+}
+
+// byTime sorts memories, the oldest first.
+func byTime(ms []robotmem.Memory) {
+	slices.SortStableFunc(ms, func(x, y robotmem.Memory) int {
+		return cmp.Or(x.ObservedAt.Compare(y.ObservedAt), cmp.Compare(x.MemoryID, y.MemoryID))
+	})
+}
+
+// placesOf joins failures that are near each other, and counts who passed them since.
+func placesOf(failed, passed []robotmem.Memory) []*danger {
+	var out []*danger
+
+	byTime(failed)
+
+	for i := range failed {
+		m := &failed[i]
+		at, frame, mapID, ok := placeOf(m.Context)
+		if !ok {
+			continue
+		}
+
+		var d *danger
+
+		for _, old := range out {
+			if old.frame == frame && old.mapID == mapID && old.distance(at) <= clusterRadius {
+				d = old
+				break
+			}
+		}
+		if d == nil {
+			d = &danger{kind: "place", at: at, frame: frame, mapID: mapID, robots: map[string]bool{}}
+			d.key = fmt.Sprintf("place %s %s %.1f %.1f %.1f", frame, mapID, at[0], at[1], at[2])
+			out = append(out, d)
+		}
+		d.fail(m)
+	}
+
+	for i := range passed {
+		m := &passed[i]
+		at, frame, mapID, ok := placeOf(m.Context)
+		if !ok {
+			continue
+		}
+
+		for _, d := range out {
+			if d.frame == frame && d.mapID == mapID && d.distance(at) <= clusterRadius {
+				d.successes = append(d.successes, happened{m.ObservedAt, robotOf(m.Context)})
+			}
+		}
+	}
+
+	return out
+}
+
+// fail counts a failure of the danger. What one robot says of the same minute is one incident.
+func (d *danger) fail(m *robotmem.Memory) {
+	robot := robotOf(m.Context)
+	same := slices.ContainsFunc(d.failures, func(h happened) bool {
+		return h.robot == robot && m.ObservedAt.Sub(h.at).Abs() <= sameIncident
+	})
+	if !same {
+		d.failures = append(d.failures, happened{m.ObservedAt, robot})
+	}
+	if robot != "" {
+		d.robots[robot] = true
+	}
+	d.last = m.MemoryID
+
+	// A goal only says that it was aborted, and repeats what the other facts say.
+	if ruleOf(m.Context) == "action-goal" {
+		if len(d.reasons) > 0 {
+			return
+		}
+		d.reasons = append(d.reasons, m.Content)
+		return
+	}
+	d.reasons = slices.DeleteFunc(d.reasons, func(s string) bool { return s == m.Content || strings.Contains(s, m.Content) })
+	d.reasons = slices.Insert(d.reasons, 0, m.Content)
+	d.reasons = d.reasons[:min(len(d.reasons), 3)]
+}
+
+// goalsOf joins goals of one task, and one target if it has one, of which the last ones failed.
+func goalsOf(ended []robotmem.Memory) []*danger {
+	var out []*danger
+
+	byTime(ended)
+
+	for i := range ended {
+		m := &ended[i]
+		task, target, has := goalOf(m.Context)
+		if task == "" {
+			continue
+		}
+
+		var d *danger
+
+		for _, old := range out {
+			if old.matchesGoal(task, target, has) {
+				d = old
+				break
+			}
+		}
+		if d == nil {
+			_, frame, mapID, _ := placeOf(m.Context)
+			d = &danger{kind: "goal", task: task, at: target, frame: frame, mapID: mapID, robots: map[string]bool{}}
+			if !has {
+				d.at[0] = math.NaN()
+			}
+			d.key = fmt.Sprintf("goal %s %.1f", task, d.at)
+			out = append(out, d)
+		}
+
+		switch m.Outcome {
+		case robotmem.OutcomeFailure:
+			d.fail(m)
+			d.reasons = []string{m.Content}
+		case robotmem.OutcomeSuccess:
+			d.successes = append(d.successes, happened{m.ObservedAt, robotOf(m.Context)})
+		}
+	}
+
+	return out
+}
+
+// matchesGoal reports whether a goal resembles that of the danger: the same task and target.
+func (d *danger) matchesGoal(task string, target [3]float64, has bool) bool {
+	if d.kind != "goal" || d.task != task || has == math.IsNaN(d.at[0]) {
+		return false
+	}
+	return !has || d.distance(target) <= goalRadius
+}
+
+// advise adds what attempts at the danger say of parameters.
+func (a *asker) advise(ctx context.Context, d *danger) {
+	req := &robotmem.AdviseRequest{Collection: a.collection, NMin: 2}
+	if d.kind == "place" {
+		radius := 2 * clusterRadius
+		req.SpatialSort = &robotmem.SpatialSort{
+			Field: "spatial.pose", Target: d.at[:], MaxDistance: &radius, FrameID: d.frame, MapID: d.mapID,
+		}
+	} else {
+		req.Task = d.task
+	}
+
+	res, err := a.node.Advise(ctx, req)
+	if err != nil || res.Suggestion == nil {
+		return // a warning without advice is worth saying, too
+	}
+
+	d.suggested, d.advice = res.Suggestion.Parameters, res.Suggestion.Text
+}
+
+// placeOf reads the position of a memory.
+func placeOf(context robotmem.Object) (at [3]float64, frame, mapID string, ok bool) {
+	spatial, _ := context["spatial"].(map[string]any)
+	if at, ok = events.Position(spatial); !ok {
+		return at, "", "", false
+	}
+	pose := spatial["pose"].(map[string]any)
+	frame, _ = pose["frame_id"].(string)
+	mapID, _ = pose["map_id"].(string)
+
+	return at, frame, mapID, true
+}
+
+func robotOf(context robotmem.Object) string {
+	robot, _ := context["robot"].(map[string]any)
+	id, _ := robot["id"].(string)
+	return id
+}
+
+func ruleOf(context robotmem.Object) string {
+	event, _ := context["event"].(map[string]any)
+	rule, _ := event["rule"].(string)
+	return rule
+}
+
+// goalOf reads the task of a memory, and its target if it has one.
+func goalOf(context map[string]any) (task string, target [3]float64, has bool) {
+	section, _ := context["task"].(map[string]any)
+	task, _ = section["name"].(string)
+
+	goal, _ := section["goal"].(map[string]any)
+	for i, axis := range []string{"x", "y", "z"} {
+		v, ok := events.Number(goal[axis])
+		if !ok {
+			if axis == "z" {
+				break
+			}
+			return task, [3]float64{}, false
+		}
+		target[i] = v
+	}
+
+	return task, target, true
+}
