@@ -41,7 +41,7 @@ func (c *attachCmd) Run(ctx context.Context, a *app) error {
 		defer inBackground(ctx, func(ctx context.Context) { a.replicate(ctx, m) })()
 		p := &live.Printer{Out: a.Stdout, JSON: c.JSON}
 		o.Node, o.Collection, o.Log = a.joined(m), a.Config.Collection, a.Log
-		o.Sink = &sensors.Sink{Node: m, Collection: a.Config.Collection}
+		o.Sink = &sensors.Sink{Node: m, Collection: a.Config.Collection, Savers: 1}
 		o.OnWarning, o.OnIncident = p.Warning, p.Incident
 		a.note("attach: following %s; Ctrl-C ends it", c.URL)
 		report, err := attach.Run(ctx, attach.NewFoxglove(c.URL, web), o)

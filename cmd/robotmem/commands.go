@@ -92,6 +92,7 @@ type cli struct {
 	Key     keyCmd     `cmd:"" group:"data" help:"Make a key for an encrypted memory, or print its public key."`
 	Import  importCmd  `cmd:"" group:"data" help:"Read facts from lines of JSON, or perceptions from a recording or a dataset."`
 	Attach  attachCmd  `cmd:"" group:"node" help:"Follow a living robot: keep the last minute, store incidents, and warn where things went wrong before."`
+	Play    playCmd    `cmd:"" group:"node" help:"Show an episode or an incident in Foxglove or Lichtblick: a Foxglove WebSocket server with time control."`
 	Export  exportCmd  `cmd:"" group:"data" help:"Write every active fact as a learn request a line, or all as an MCAP file."`
 	Backup  backupCmd  `cmd:"" group:"data" help:"Make a verified copy of the memory while it works, keep the newest, and restore one."`
 	MCP     mcpCmd     `cmd:"" name:"mcp" group:"node" help:"Serve the memory to a model over stdio."`

@@ -34,6 +34,8 @@ const (
 	DefaultBytes    = 256 << 20
 	DefaultDistance = 2 // m
 	DefaultAhead    = 2 // s
+
+	DefaultPictureHz = 2
 )
 
 // Options choose what is kept and when the robot is warned. Node, and the Sink that stores in it, are needed.
@@ -53,6 +55,9 @@ type Options struct {
 	Seconds float64 // of the ring; 0 is DefaultSeconds
 	After   float64 // seconds that an incident is followed; 0 is DefaultAfter
 	Bytes   int     // of the ring; 0 is DefaultBytes
+	// PictureHz is how many pictures and point clouds a second of each topic an incident holds, but for the
+	// seconds around the failure, of which it holds all; 0 is DefaultPictureHz, below 0 is all.
+	PictureHz float64
 	// Record stores everything that comes as one episode, as an import of a recording does.
 	Record bool
 
@@ -72,6 +77,8 @@ type Incident struct {
 	Text        string    `json:"text"`
 	Messages    int       `json:"messages"`
 	Perceptions int       `json:"perceptions"`
+	// PicturesLeft counts pictures and point clouds that were left out, see Options.PictureHz.
+	PicturesLeft int `json:"pictures_left_out,omitempty"`
 }
 
 // Report counts what came, and what became of it.
@@ -155,14 +162,14 @@ type route struct {
 // before it returns; the report is never nil.
 func Run(ctx context.Context, source Source, o Options) (*Report, error) {
 	o.Seconds, o.After = cmp.Or(o.Seconds, DefaultSeconds), cmp.Or(o.After, DefaultAfter)
-	o.Bytes = cmp.Or(o.Bytes, DefaultBytes)
+	o.Bytes, o.PictureHz = cmp.Or(o.Bytes, DefaultBytes), cmp.Or(o.PictureHz, DefaultPictureHz)
 	o.Distance, o.Ahead = cmp.Or(o.Distance, DefaultDistance), cmp.Or(o.Ahead, DefaultAhead)
 	if o.Rules == nil {
 		o.Rules = events.Builtin()
 	}
 
 	f := &follower{
-		o: o, source: source, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), ring: newRing(o.Seconds+o.After, o.Bytes),
+		o: o, source: source, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), ring: newRing(o.Seconds, o.Bytes),
 		queue: make(chan item, maxQueue), channels: map[string]*segment.Channel{},
 		byOrigin: map[*segment.Channel]*route{}, interest: o.Rules.NewMachine(), recent: newRecent(),
 		report: Report{Source: source.Name(), Dropped: map[string]uint64{}, Problems: map[string]uint64{}},

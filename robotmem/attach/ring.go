@@ -19,6 +19,7 @@ type ring struct {
 	topics  map[*segment.Channel]*track
 	bytes   int
 	newest  uint64
+	hold    uint64 // what is not older than this log time is kept for an incident; 0 is none
 	thinned uint64 // messages that were dropped for want of memory
 }
 
@@ -60,7 +61,7 @@ func (r *ring) add(c *segment.Channel, logTime uint64, data []byte) {
 
 	t := r.topics[c]
 	if t == nil {
-		t = &track{channel: c, bulky: slices.Contains(bulkySchemas, message.ShortName(c.SchemaName))}
+		t = &track{channel: c, bulky: isBulky(c)}
 		r.topics[c] = t
 	}
 
@@ -83,6 +84,13 @@ func (r *ring) add(c *segment.Channel, logTime uint64, data []byte) {
 	}
 }
 
+// keep has the ring keep what is not older than a log time, until it is called with 0.
+func (r *ring) keep(since uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.hold = since
+}
+
 // expire drops what is older than the ring is long.
 func (r *ring) expire(t *track) {
 	if r.newest < r.seconds {
@@ -90,6 +98,10 @@ func (r *ring) expire(t *track) {
 	}
 
 	oldest, n := r.newest-r.seconds, 0
+	if r.hold > 0 {
+		oldest = min(oldest, r.hold)
+	}
+
 	for n < len(t.entries) && (t.entries[n].logTime < oldest || t.entries[n].logTime > r.newest+r.seconds) {
 		r.bytes -= len(t.entries[n].data) + overhead
 		n++
@@ -176,6 +188,34 @@ func (r *ring) thin(t *track, want int) {
 	t.entries = kept
 }
 
+// thinBefore leaves out pictures and clouds beyond a rate that are older than a log time. An incident holds no
+// more of them, and the memory is needed for what comes after it.
+func (r *ring) thinBefore(to uint64, hz float64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if hz < 0 {
+		return
+	}
+
+	for _, t := range r.topics {
+		if !t.bulky {
+			continue
+		}
+
+		kept, last := t.entries[:0], uint64(0)
+		for i, e := range t.entries {
+			if i > 0 && e.logTime < to && e.logTime >= last && float64(e.logTime-last)*1e-9 < 0.99/hz {
+				r.bytes -= len(e.data) + overhead
+				continue
+			}
+			last = e.logTime
+			kept = append(kept, e)
+		}
+		clear(t.entries[len(kept):])
+		t.entries = kept
+	}
+}
+
 // held is a message of the ring.
 type held struct {
 	channel *segment.Channel
@@ -210,6 +250,34 @@ func (r *ring) between(from, to uint64) []held {
 	})
 
 	return out
+}
+
+// sparse leaves out pictures and clouds beyond a rate, but for those between two log times. It returns how
+// many it left out.
+func sparse(all []held, hz float64, from, to uint64) (kept []held, left int) {
+	if hz < 0 {
+		return all, 0
+	}
+
+	last := map[*segment.Channel]uint64{}
+
+	for _, h := range all {
+		if isBulky(h.channel) && (h.logTime < from || h.logTime > to) {
+			before, seen := last[h.channel]
+			if seen && h.logTime >= before && float64(h.logTime-before)*1e-9 < 0.99/hz {
+				left++
+				continue
+			}
+			last[h.channel] = h.logTime
+		}
+		kept = append(kept, h)
+	}
+
+	return kept, left
+}
+
+func isBulky(c *segment.Channel) bool {
+	return slices.Contains(bulkySchemas, message.ShortName(c.SchemaName))
 }
 
 // state is what the ring holds.

@@ -169,6 +169,22 @@ func (w *watch) moved(m *motion) (begun []*danger, ended []*approach) {
 	return begun, ended
 }
 
+// replace takes new dangers. One at which the robot has just failed is no news while the robot is still there.
+func (w *watch) replace(dangers []*danger, m *motion, failedSince time.Time) {
+	w.dangers = dangers
+	if !m.known || failedSince.IsZero() {
+		return
+	}
+
+	for _, d := range dangers {
+		last := d.failures[len(d.failures)-1].at
+		if d.kind != "place" || w.near[d.key] != nil || last.Before(failedSince) || d.distance(m.at) > leaveFactor*w.reach(m.speed) {
+			continue
+		}
+		w.near[d.key] = &approach{danger: d, nearest: d.distance(m.at), failed: true, since: m.logTime}
+	}
+}
+
 // failedHere notes that something went wrong: the dangers that are near were not mastered.
 func (w *watch) failedHere() {
 	for _, a := range w.near {

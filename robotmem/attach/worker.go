@@ -42,6 +42,8 @@ type worker struct {
 	asked   time.Time
 	stale   bool // something was stored that may change the dangers
 	lastAt  uint64
+
+	failedAt time.Time // of the last failure of this run, less some slack; zero without one
 }
 
 // goal is an episode of a goal.
@@ -57,7 +59,8 @@ type capture struct {
 	session string // the episode that it is stored in
 	goal    *goal  // nil: the episode is of this incident alone
 	texts   []string
-	first   uint64 // log time
+	first   uint64 // log time of the first failure
+	last    uint64 // of the last
 	until   uint64
 	at      time.Time
 	due     time.Time // by the clock of this computer, if log times do not go on
@@ -106,7 +109,7 @@ func (w *worker) work(ctx context.Context) error {
 		case found := <-w.dangers:
 			w.asking = false
 			if found != nil {
-				w.watch.dangers = found
+				w.watch.replace(found, &w.motion, w.failedAt)
 			}
 		case done := <-w.stored:
 			w.finish(ctx, done)
@@ -397,7 +400,7 @@ func (w *worker) event(ctx context.Context, e *events.Event, circumstances, spat
 		return nil
 	}
 
-	w.watch.failedHere()
+	w.failed(e.At)
 	// A failure that goes on is the same incident, until it was quiet for a while.
 	state := stateOf(fact)
 	again := state.last > 0 && e.LogTime > state.last && e.LogTime-state.last > quietFor
@@ -407,6 +410,14 @@ func (w *worker) event(ctx context.Context, e *events.Event, circumstances, spat
 	}
 
 	return nil
+}
+
+// failed notes that something went wrong where the robot is.
+func (w *worker) failed(at time.Time) {
+	w.watch.failedHere()
+	if !at.IsZero() {
+		w.failedAt = at.Add(-sameIncident)
+	}
 }
 
 // quietFor is how long a failure must not have come until it is a new incident, in ns of log time.
@@ -471,7 +482,7 @@ func (w *worker) goalEnded(ctx context.Context, e *events.Episode) error {
 	w.stale = true
 
 	if e.Outcome == robotmem.OutcomeFailure {
-		w.watch.failedHere()
+		w.failed(e.End)
 		w.capture(ctx, e.Facts[len(e.Facts)-1].Text, e.EndLog, e.End, g)
 	}
 	if g.pending == 0 {
@@ -533,13 +544,14 @@ const longestCapture = 60e9
 // capture begins an incident, or adds to the one of the moment. Its episode is open from now on: that of the
 // goal, or else one of its own.
 func (w *worker) capture(ctx context.Context, text string, logTime uint64, at time.Time, g *goal) {
-	after := uint64(w.f.o.After * 1e9)
+	follow := uint64(w.f.o.After * 1e9)
 
 	for _, c := range w.captures {
 		if c.goal != g && (c.goal != nil || g != nil) || logTime < c.first || logTime > c.until {
 			continue
 		}
-		c.until = min(logTime+after, c.first+longestCapture)
+		c.last = max(c.last, logTime)
+		c.until = min(logTime+follow, c.first+longestCapture)
 		c.due = time.Now().Add(time.Duration(c.until-min(c.until, w.now)) + slack)
 		if !slices.Contains(c.texts, text) {
 			c.texts = append(c.texts, text)
@@ -549,8 +561,8 @@ func (w *worker) capture(ctx context.Context, text string, logTime uint64, at ti
 	}
 
 	c := &capture{
-		goal: g, texts: []string{text}, first: logTime, until: logTime + after, at: at,
-		due: time.Now().Add(time.Duration(after) + slack),
+		goal: g, texts: []string{text}, first: logTime, last: logTime, until: logTime + follow, at: at,
+		due: time.Now().Add(time.Duration(follow) + slack),
 	}
 	if g != nil {
 		c.session = g.session
@@ -560,6 +572,24 @@ func (w *worker) capture(ctx context.Context, text string, logTime uint64, at ti
 		return
 	}
 	w.captures = append(w.captures, c)
+	w.keep()
+	w.f.ring.thinBefore(logTime-min(logTime, before), w.f.o.PictureHz)
+}
+
+// keep has the ring keep the minute before the first incident whose seconds after it have not passed.
+func (w *worker) keep() {
+	since := uint64(0)
+	for _, c := range w.captures {
+		if from := w.from(c); since == 0 || from < since {
+			since = from
+		}
+	}
+	w.f.ring.keep(since)
+}
+
+// from is the log time at which the recording of an incident begins, at least 1.
+func (w *worker) from(c *capture) uint64 {
+	return max(1, c.first-min(c.first, uint64(w.f.o.Seconds*1e9)))
 }
 
 // slack is how much longer than the seconds after it an incident waits for messages, if log times stand still.
@@ -575,17 +605,24 @@ func (w *worker) storeDue(ctx context.Context, all bool) error {
 		}
 		w.store(ctx, c)
 		w.captures = slices.Delete(w.captures, i, i+1)
+		w.keep()
 	}
 
 	return nil
 }
 
+// Of the pictures and clouds from these times before the first failure until these after the last, all are
+// stored, in ns.
+const (
+	before = 5e9
+	after  = 2e9
+)
+
 // store stores an incident: its facts, if no goal has them, and the recording of its time.
 func (w *worker) store(ctx context.Context, c *capture) {
 	w.saveOpen(ctx, 0)
 
-	from := c.first - min(c.first, uint64(w.f.o.Seconds*1e9))
-	messages := w.f.ring.between(from, c.until)
+	messages, left := sparse(w.f.ring.between(w.from(c), c.until), w.f.o.PictureHz, c.first-min(c.first, before), c.last+after)
 	w.storing++
 
 	// Describing pictures and writing to the disk take longer than the robot can wait.
@@ -598,7 +635,7 @@ func (w *worker) store(ctx context.Context, c *capture) {
 			w.f.Problem("the recording of an incident was not stored: "+err.Error(), 1)
 		}
 
-		done := Incident{SessionID: c.session, Time: c.at, Text: strings.Join(c.texts, "; "), Messages: len(messages)}
+		done := Incident{SessionID: c.session, Time: c.at, Text: strings.Join(c.texts, "; "), Messages: len(messages), PicturesLeft: left}
 		if report != nil {
 			done.Perceptions = report.Stored
 		}

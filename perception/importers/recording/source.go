@@ -54,8 +54,14 @@ type ChannelInfo struct {
 func (i *Info) sort() {
 	slices.SortFunc(i.Channels, func(a, b ChannelInfo) int {
 		return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.SchemaName, b.SchemaName),
-			cmp.Compare(a.Messages, b.Messages), cmp.Compare(a.Metadata["callerid"], b.Metadata["callerid"]))
+			cmp.Compare(a.Messages, b.Messages), compareChannels(a.Channel, b.Channel))
 	})
+}
+
+// compareChannels orders channels by topic, and then by what tells them apart.
+func compareChannels(a, b *Channel) int {
+	return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.SchemaName, b.SchemaName),
+		cmp.Compare(a.Metadata["callerid"], b.Metadata["callerid"]))
 }
 
 // span extends the time of the recording by messages between two log times, if these can be times.

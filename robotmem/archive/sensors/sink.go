@@ -2,6 +2,7 @@ package sensors
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -24,6 +25,8 @@ import (
 type Sink struct {
 	Node       robotmem.Node
 	Collection string // "" is the default of the node
+	// Savers is how many perceptions are saved at a time; 0 is eight. Fewer take less memory.
+	Savers int
 }
 
 var _ importers.Sink = (*Sink)(nil)
@@ -75,6 +78,7 @@ func (s *Sink) Learn(ctx context.Context, session string, facts []importers.Fact
 
 	for part := range slices.Chunk(facts, factBatch) {
 		req := &robotmem.LearnBatchRequest{KeepDuplicates: true}
+
 		for i := range part {
 			f := &part[i]
 			sum := sha256.Sum256([]byte(f.Origin))
@@ -92,6 +96,7 @@ func (s *Sink) Learn(ctx context.Context, session string, facts []importers.Fact
 		if err != nil {
 			return stored, err
 		}
+
 		for i := range res.Results {
 			if e := res.Results[i].Error; e != nil {
 				return stored, robotmem.Errorf(e.Kind, e.Field, "%s: %s", part[i].Text, e.Detail)
@@ -115,7 +120,7 @@ func (s *Sink) Save(ctx context.Context, session string, ps []importers.Percepti
 	var stored atomic.Int64
 	decoding := semaphore.NewWeighted(maxDecoding)
 	all, failed := errgroup.WithContext(ctx)
-	all.SetLimit(savers)
+	all.SetLimit(cmp.Or(s.Savers, savers))
 
 	for i := range ps {
 		all.Go(func() error {

@@ -53,6 +53,7 @@ type Flags struct {
 	Seconds   float64            `name:"seconds" default:"60" help:"How much of the past an incident has."`
 	After     float64            `name:"after" default:"10" help:"Seconds that it goes on after the last failure."`
 	Ring      int                `name:"ring-mb" default:"256" help:"Megabytes of the past that are kept in memory; pictures are thinned first."`
+	Pictures  float64            `name:"picture-rate" default:"2" placeholder:"HZ" help:"Pictures and point clouds a second of each topic in an incident; of the seconds around the failure all. -1 for all."`
 	Record    bool               `name:"record" help:"Store everything that comes as one episode, as an import does, beside the incidents."`
 	NoWarn    bool               `name:"no-warnings" help:"Store incidents, and warn of none."`
 	Distance  float64            `name:"warn-distance" default:"2" help:"Metres before the place of an earlier failure at which a warning is due."`
@@ -67,7 +68,7 @@ func (f *Flags) Options() attach.Options {
 	return attach.Options{
 		Robot: f.Robot, MapID: f.MapID, Topics: f.Topic, Exclude: f.Exclude, RateHz: f.Rate, Parameters: f.Parameter,
 		Seconds: f.Seconds, After: f.After, Bytes: f.Ring << 20, Record: f.Record, NoWarn: f.NoWarn,
-		Distance: f.Distance, Ahead: f.Ahead,
+		Distance: f.Distance, Ahead: f.Ahead, PictureHz: f.Pictures,
 	}
 }
 
