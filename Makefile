@@ -94,6 +94,7 @@ examples: build
 	$(GO) run ./examples/nav2d
 	$(GO) run ./examples/force-torque
 	$(GO) run ./examples/recorder -for 2s
+	$(GO) run ./examples/flight-recorder
 
 # The dashboard: its types from the API, then dist/. Both are committed.
 ui: build

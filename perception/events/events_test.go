@@ -160,6 +160,24 @@ func TestTheParametersOfAGoalStandOnItsOutcome(t *testing.T) {
 	}
 }
 
+// A goal that succeeded after its speed was changed says nothing of either speed.
+func TestAParameterThatChangesDuringAGoal(t *testing.T) {
+	s := newSource(t, events.Builtin())
+	speed := func(at, v float64) {
+		s.send(at, "/parameter_events", "rcl_interfaces/msg/ParameterEvent", fmt.Sprintf(
+			`{"node":"/c","changed_parameters":[{"name":"speed","value":{"type":3,"double_value":%g}},{"name":"mode","value":{"type":4,"string_value":"a"}}]}`, v))
+	}
+	speed(0, 0.8)
+	s.send(1, nav, status, goals("aa", 2))
+	speed(2, 0.4)
+	s.send(3, nav, status, goals("aa", 4))
+	done, _ := s.journal.Close()
+	want := map[string]any{"c": map[string]any{"mode": "a"}}
+	if diff := cmp.Diff(want, done[0].Facts[0].Context["params"]); diff != "" {
+		t.Errorf("params (-want +got):\n%s", diff)
+	}
+}
+
 func TestStatesAndLimits(t *testing.T) {
 	s := newSource(t, events.Builtin())
 	battery := func(at, share float64) {

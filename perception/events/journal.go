@@ -148,10 +148,14 @@ func (j *Journal) end(e *Event, circumstances, spatial map[string]any) (*Fact, b
 	delete(j.active, e.Goal)
 	g.End, g.EndLog, g.Outcome, g.To = e.At, e.LogTime, e.Outcome, spatial
 
-	// What rules remember of a goal may come just after its start, such as a plan.
-	if started := g.End.Sub(g.Start); started >= 0 {
-		fill(g.Context, circumstances)
+	// A parameter that changed meanwhile is not one of the attempt: it is unknown which value made the outcome.
+	if before, ok := g.Context["params"].(map[string]any); ok {
+		after, _ := circumstances["params"].(map[string]any)
+		dropChanged(before, after)
+		delete(circumstances, "params")
 	}
+	// What rules remember of a goal may come just after its start, such as a plan.
+	fill(g.Context, circumstances)
 
 	// A goal that serves another, or ends with it, is a part of that episode.
 	if g.parent != "" || !g.orphaned.IsZero() && g.End.Sub(g.orphaned) <= childEnd {
@@ -176,6 +180,21 @@ func (j *Journal) end(e *Event, circumstances, spatial map[string]any) (*Fact, b
 	j.finish(g)
 
 	return g.Facts[len(g.Facts)-1], true
+}
+
+// dropChanged removes the parameters that have another value later.
+func dropChanged(before, after map[string]any) {
+	for name, value := range before {
+		inner, isMap := value.(map[string]any)
+
+		later, laterIsMap := after[name].(map[string]any)
+		switch {
+		case isMap && laterIsMap:
+			dropChanged(inner, later)
+		case isMap || laterIsMap || value != after[name]:
+			delete(before, name)
+		}
+	}
 }
 
 // fill adds what a context lacks.

@@ -255,6 +255,12 @@ func TestTheSecondDriveIsWarned(t *testing.T) {
 		t.Errorf("after two successes: %+v", fourth.warnings)
 	}
 
+	// With the speed that failed, it is warned still.
+	fifth := follow(t, m, 5, attach.Options{Robot: "cart-2"}, failing)
+	if len(fifth.warnings) != 2 {
+		t.Errorf("with the parameters that failed: %d warnings, want 2; %+v", len(fifth.warnings), fifth.warnings)
+	}
+
 	// What was learnt is advised at the place.
 	near := 4.0
 	advice, err := m.Advise(t.Context(), &robotmem.AdviseRequest{NMin: 2, SpatialSort: &robotmem.SpatialSort{

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -50,24 +51,62 @@ type danger struct {
 
 // happened is one attempt.
 type happened struct {
-	at    time.Time
-	robot string
+	at     time.Time
+	robot  string
+	params map[string]string // by path
 }
 
-// open reports whether nothing shows that the danger is mastered.
-func (d *danger) open() bool {
+// since are the successes after the last failure.
+func (d *danger) since() []happened {
+	last := d.failures[len(d.failures)-1].at
+	return slices.DeleteFunc(slices.Clone(d.successes), func(s happened) bool { return !s.at.After(last) })
+}
+
+// open reports whether nothing shows that the danger is mastered with the parameters of the moment. It is
+// mastered after two successes, unless a parameter has a value that failed and that none of them had.
+func (d *danger) open(params map[string]string) bool {
 	if len(d.failures) == 0 {
 		return false
 	}
 
-	last, after := d.failures[len(d.failures)-1].at, 0
-	for _, s := range d.successes {
-		if s.at.After(last) {
-			after++
+	since := d.since()
+	if len(since) < masteredAfter {
+		return true
+	}
+
+	for path, value := range params {
+		has := func(h happened) bool { return h.params[path] == value }
+		other := func(h happened) bool { return h.params[path] != "" && h.params[path] != value }
+		if slices.ContainsFunc(d.failures, has) && !slices.ContainsFunc(since, has) && slices.ContainsFunc(since, other) {
+			return true
 		}
 	}
 
-	return after < masteredAfter
+	return false
+}
+
+// paramsOf returns the parameters of a context as texts, by path.
+func paramsOf(context map[string]any) map[string]string {
+	out := map[string]string{}
+
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		if inner, ok := v.(map[string]any); ok {
+			for key, value := range inner {
+				walk(path+"."+key, value)
+			}
+			return
+		}
+		if n, ok := events.Number(v); ok {
+			v = n // 0.80 is 0.8
+		}
+		out[path] = fmt.Sprint(v)
+	}
+	if params, ok := context["params"].(map[string]any); ok {
+		walk("params", params)
+	}
+
+	return out
 }
 
 // distance returns the distance of a position in metres. Height counts only between positions that have one.
@@ -142,7 +181,7 @@ func (a *asker) resolved(ctx context.Context) (memories map[int64]bool, sessions
 	return memories, sessions, nil
 }
 
-// dangers returns the open dangers, nearest first.
+// dangers returns the places and goals at which something went wrong, mastered or not.
 func (a *asker) dangers(ctx context.Context, near [3]float64, frame string) ([]*danger, error) {
 	failed, err := a.failures(ctx, near, frame)
 	if err != nil {
@@ -169,7 +208,7 @@ func (a *asker) dangers(ctx context.Context, near [3]float64, frame string) ([]*
 	all := placesOf(failed, passed)
 	all = append(all, goalsOf(ended)...)
 
-	all = slices.DeleteFunc(all, func(d *danger) bool { return !d.open() })
+	all = slices.DeleteFunc(all, func(d *danger) bool { return len(d.failures) == 0 })
 	for _, d := range all {
 		a.advise(ctx, d)
 	}
@@ -222,7 +261,7 @@ func placesOf(failed, passed []robotmem.Memory) []*danger {
 
 		for _, d := range out {
 			if d.frame == frame && d.mapID == mapID && d.distance(at) <= clusterRadius {
-				d.successes = append(d.successes, happened{m.ObservedAt, robotOf(m.Context)})
+				d.successes = append(d.successes, happened{m.ObservedAt, robotOf(m.Context), paramsOf(m.Context)})
 			}
 		}
 	}
@@ -233,12 +272,14 @@ func placesOf(failed, passed []robotmem.Memory) []*danger {
 // fail counts a failure of the danger. What one robot says of the same minute is one incident.
 func (d *danger) fail(m *robotmem.Memory) {
 	robot := robotOf(m.Context)
-	same := slices.ContainsFunc(d.failures, func(h happened) bool {
+	same := slices.IndexFunc(d.failures, func(h happened) bool {
 		return h.robot == robot && m.ObservedAt.Sub(h.at).Abs() <= sameIncident
 	})
-	if !same {
-		d.failures = append(d.failures, happened{m.ObservedAt, robot})
+	if same < 0 {
+		d.failures = append(d.failures, happened{at: m.ObservedAt, robot: robot, params: map[string]string{}})
+		same = len(d.failures) - 1
 	}
+	maps.Copy(d.failures[same].params, paramsOf(m.Context))
 	if robot != "" {
 		d.robots[robot] = true
 	}
@@ -293,7 +334,7 @@ func goalsOf(ended []robotmem.Memory) []*danger {
 			d.fail(m)
 			d.reasons = []string{m.Content}
 		case robotmem.OutcomeSuccess:
-			d.successes = append(d.successes, happened{m.ObservedAt, robotOf(m.Context)})
+			d.successes = append(d.successes, happened{m.ObservedAt, robotOf(m.Context), paramsOf(m.Context)})
 		}
 	}
 
@@ -325,7 +366,22 @@ func (a *asker) advise(ctx context.Context, d *danger) {
 		return // a warning without advice is worth saying, too
 	}
 
-	d.suggested, d.advice = res.Suggestion.Parameters, res.Suggestion.Text
+	d.suggested = res.Suggestion.Parameters
+	d.advice = spoken(res.Suggestion)
+}
+
+// spoken is a suggestion in few words: "controller.max_speed 0.4 worked 2 of 2 times".
+func spoken(s *robotmem.Suggestion) string {
+	var said []string
+	for _, path := range slices.Sorted(maps.Keys(s.Parameters)) {
+		said = append(said, fmt.Sprintf("%s %v", strings.TrimPrefix(path, "params."), s.Parameters[path]))
+	}
+	line := strings.Join(said, ", ")
+	if at := strings.LastIndex(s.Text, "worked "); at >= 0 && s.Tried {
+		line += " " + strings.TrimSuffix(s.Text[at:], ".") + " times"
+	}
+
+	return line
 }
 
 // placeOf reads the position of a memory.

@@ -17,7 +17,8 @@ type Warning struct {
 	Text     string    `json:"text"` // one sentence
 	Reasons  []string  `json:"reasons"`
 	Failures int       `json:"failures"` // incidents
-	// Successes are how often it went well since the last of them, at most one: after two there is no warning.
+	// Successes are how often it went well since the last of them. After two there is a warning only with
+	// parameters that failed, and that the successes did not have.
 	Successes  int             `json:"successes"`
 	Robots     []string        `json:"robots,omitempty"` // that failed
 	Last       time.Time       `json:"last_failure"`
@@ -43,11 +44,7 @@ func (d *danger) warning(now time.Time) Warning {
 		w.Position = []float64{round(d.at[0]), round(d.at[1]), round(d.at[2])}
 	}
 
-	for _, s := range d.successes {
-		if s.at.After(last) {
-			w.Successes++
-		}
-	}
+	w.Successes = len(d.since())
 
 	for robot := range d.robots {
 		w.Robots = append(w.Robots, robot)
@@ -139,7 +136,7 @@ const (
 func (w *watch) reach(speed float64) float64 { return max(w.metres, (w.seconds+reaction)*speed) }
 
 // moved returns the dangers that the robot begins to approach, and the approaches that it has ended.
-func (w *watch) moved(m *motion) (begun []*danger, ended []*approach) {
+func (w *watch) moved(m *motion, params map[string]string) (begun []*danger, ended []*approach) {
 	reach := w.reach(m.speed)
 
 	for _, d := range w.dangers {
@@ -150,7 +147,7 @@ func (w *watch) moved(m *motion) (begun []*danger, ended []*approach) {
 		a := w.near[d.key]
 
 		switch {
-		case a == nil && distance <= reach:
+		case a == nil && distance <= reach && d.open(params):
 			w.near[d.key] = &approach{danger: d, nearest: distance, since: m.logTime}
 			begun = append(begun, d)
 		case a != nil:

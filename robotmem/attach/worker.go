@@ -181,7 +181,7 @@ func (w *worker) locate(ctx context.Context, logTime uint64) {
 		w.refresh(ctx) // now it is known where dangers matter
 	}
 
-	begun, ended := w.watch.moved(&w.motion)
+	begun, ended := w.watch.moved(&w.motion, paramsOf(w.live.Circumstances()))
 	for _, d := range begun {
 		w.warn(ctx, d)
 	}
@@ -294,7 +294,7 @@ func (w *worker) passed(ctx context.Context, a *approach) {
 	if err != nil {
 		return
 	}
-	d.successes = append(d.successes, happened{time.Now(), w.f.o.Robot})
+	d.successes = append(d.successes, happened{w.live.Time(w.now), w.f.o.Robot, paramsOf(about)})
 	w.stale = true
 }
 
@@ -458,7 +458,7 @@ func (w *worker) goalStarted(ctx context.Context, id string) error {
 
 	name, target, has := goalOf(about)
 	for _, d := range w.watch.dangers {
-		if d.matchesGoal(name, target, has) {
+		if d.matchesGoal(name, target, has) && d.open(paramsOf(w.live.Circumstances())) {
 			w.warn(ctx, d)
 		}
 	}
