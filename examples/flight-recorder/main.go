@@ -98,8 +98,7 @@ func follow(ctx context.Context, memory *local.Node, name string, c *cart) (*att
 
 	web := &http.Server{Handler: c.server, ReadHeaderTimeout: time.Second}
 	go func() { _ = web.Serve(listener) }() // ends with Close
-	defer web.Close()
-	defer c.server.Close()
+	defer func() { _ = errors.Join(c.server.Close(), web.Close()) }()
 
 	driving, arrive := context.WithCancel(ctx)
 	defer arrive()
