@@ -43,6 +43,9 @@ func (c *attachCmd) Run(ctx context.Context, a *app) error {
 		o.Node, o.Collection, o.Log = a.joined(m), a.Config.Collection, a.Log
 		o.Sink = &sensors.Sink{Node: m, Collection: a.Config.Collection, Savers: 1}
 		o.OnWarning, o.OnIncident = p.Warning, p.Incident
+		if err := p.Serve(ctx, c.Listen, func(url string) { a.note("attach: %s/events has the warnings", url) }); err != nil {
+			return err
+		}
 		a.note("attach: following %s; Ctrl-C ends it", c.URL)
 		report, err := attach.Run(ctx, attach.NewFoxglove(c.URL, web), o)
 

@@ -2,9 +2,12 @@
 package live
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"sync"
@@ -58,6 +61,7 @@ type Flags struct {
 	NoWarn    bool               `name:"no-warnings" help:"Store incidents, and warn of none."`
 	Distance  float64            `name:"warn-distance" default:"2" help:"Metres before the place of an earlier failure at which a warning is due."`
 	Ahead     float64            `name:"warn-seconds" default:"2" help:"Seconds of travel before it, if that is farther away."`
+	Listen    string             `name:"listen" placeholder:"HOST:PORT" help:"Serve the warnings over HTTP: /warnings, /incidents, and /events as server-sent events. A loopback address; others in the network may read there what the robot does."`
 	Insecure  bool               `name:"insecure" help:"Do not check the certificate of a wss:// server."`
 	Header    map[string]string  `name:"header" placeholder:"NAME=VALUE" help:"A header of the request to the server, such as Authorization; repeatable."`
 	JSON      bool               `name:"json" help:"Print a line of JSON for each warning and incident, and the counts at the end."`
@@ -95,21 +99,44 @@ func (f *Flags) Check(address string) error {
 	return nil
 }
 
-// Printer prints what happens. Its methods may be called from several goroutines.
+// Printer prints what happens, and hands it to the hub. Its methods may be called from several goroutines.
 type Printer struct {
 	Out  io.Writer
 	JSON bool
+	Hub  attach.Hub
 
 	mu sync.Mutex
 }
 
+// Serve serves the hub at an address until ctx ends; nothing if the address is empty.
+func (p *Printer) Serve(ctx context.Context, address string, started func(url string)) error {
+	if address == "" {
+		return nil
+	}
+
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return robotmem.Errorf(robotmem.Invalid, "listen", "%v", err)
+	}
+	web := &http.Server{
+		Handler: &p.Hub, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	go func() { _ = web.Serve(listener) }() // ends with Close
+	context.AfterFunc(ctx, func() { _ = web.Close() })
+	started("http://" + listener.Addr().String())
+
+	return nil
+}
+
 // Warning prints a warning.
 func (p *Printer) Warning(w attach.Warning) {
+	p.Hub.Warning(w)
 	p.print("warning", w.Time, "WARNING  "+w.Text, w)
 }
 
 // Incident prints an incident that was stored.
 func (p *Printer) Incident(i attach.Incident) {
+	p.Hub.Incident(i)
 	p.print("incident", i.Time, fmt.Sprintf("INCIDENT %s (%d messages, session %s)", i.Text, i.Messages, i.SessionID), i)
 }
 
