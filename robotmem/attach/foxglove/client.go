@@ -41,6 +41,7 @@ type Handler struct {
 
 	// Message is called with each message of a channel that Options.Subscribe chose. logTime is when the
 	// server received it, in ns since 1970. The data belong to the handler, which may keep and change them.
+	// The last messages of a channel may come after Unadvertised: servers send its end when they like.
 	Message func(c *Channel, logTime uint64, data []byte)
 
 	// Parameters is called with values that no call of GetParameters or SetParameters waits for.
@@ -89,15 +90,13 @@ type Client struct {
 	shutOnce sync.Once
 
 	// Of the goroutine of Run.
-	early            []early // what came before the first serverInfo
-	channels         channelSet
-	subscriptions    map[uint32]*Channel
-	byChannel        map[uint64]uint32 // the subscriptions by channel
-	nextSubscription uint32
-	issued           uint64 // how many subscriptions there were
+	early         []early // what came before the first serverInfo
+	channels      channelSet
+	subscriptions subscriptions
 
 	mu          sync.Mutex // guards what follows
 	info        *ServerInfo
+	retrying    map[uint32]*time.Timer      // of subscriptions
 	waiting     map[string]chan []Parameter // for the values of a request
 	nextRequest uint64
 	publishers  map[uint32]bool
@@ -270,7 +269,7 @@ func (c *Client) receive(kind websocket.MessageType, data []byte) error {
 			c.problems.add(Truncated, "a message of data: %v", err)
 			return nil
 		}
-		channel := c.subscriptions[m.subscription]
+		channel := c.subscriptions.channel(m.subscription)
 		if channel == nil {
 			c.unknownSubscription(m.subscription)
 			return nil
@@ -307,8 +306,7 @@ func (c *Client) receive(kind websocket.MessageType, data []byte) error {
 
 // unknownSubscription counts a message that belongs to no channel.
 func (c *Client) unknownSubscription(id uint32) {
-	// Servers send what they have queued before they read that a subscription has ended.
-	if uint64(id) < c.issued {
+	if uint64(id) < c.subscriptions.issued {
 		c.problems.add(LateMessage, "a message of subscription %d, which has ended", id)
 	} else {
 		c.problems.add(UnknownSubscription, "a message of subscription %d, which there never was", id)
@@ -375,7 +373,13 @@ func (c *Client) receiveText(text []byte) error {
 		var s Status
 		if err := unmarshal(text, &s); err != nil {
 			c.problems.add(BadJSON, "%s: %v", op, err)
-		} else if h.Status != nil {
+			return nil
+		}
+		if again, wait := c.subscriptions.refused(&s); wait > 0 {
+			c.retry(again, wait)
+			return nil
+		}
+		if h.Status != nil {
 			h.Status(&s)
 		}
 
@@ -411,6 +415,11 @@ type subscription struct {
 	Channel *uint64 `json:"channelId"`
 }
 
+type subscribe struct {
+	Op            string         `json:"op"`
+	Subscriptions []subscription `json:"subscriptions"`
+}
+
 // advertised tells the handler of channels, and subscribes to those that are wanted.
 func (c *Client) advertised(channels []*Channel) error {
 	if len(channels) == 0 {
@@ -423,36 +432,20 @@ func (c *Client) advertised(channels []*Channel) error {
 		return nil
 	}
 
-	message := struct {
-		Op            string         `json:"op"`
-		Subscriptions []subscription `json:"subscriptions"`
-	}{Op: "subscribe"}
+	var wanted []subscription
 
 	for _, channel := range channels {
 		if !c.options.Subscribe(channel) {
 			continue
 		}
-		id := c.newSubscription()
-		c.subscriptions[id], c.byChannel[channel.ID] = channel, id
-		message.Subscriptions = append(message.Subscriptions, subscription{&id, &channel.ID})
+		id := c.subscriptions.begin(channel)
+		wanted = append(wanted, subscription{&id, &channel.ID})
 	}
-	if len(message.Subscriptions) == 0 {
+	if len(wanted) == 0 {
 		return nil
 	}
 
-	return c.sendControl(message)
-}
-
-// newSubscription returns an id that no subscription has. Ids are used again after all 2^32.
-func (c *Client) newSubscription() uint32 {
-	id := c.nextSubscription
-	for c.subscriptions[id] != nil {
-		id++
-	}
-	c.nextSubscription = id + 1
-	c.issued = max(c.issued, uint64(id)+1)
-
-	return id
+	return c.sendControl(subscribe{"subscribe", wanted})
 }
 
 // unadvertised ends the subscriptions of channels, and tells the handler. The server may still know the
@@ -468,13 +461,10 @@ func (c *Client) unadvertised(channels []*Channel) error {
 	}{Op: "unsubscribe"}
 
 	for _, channel := range channels {
-		id, ok := c.byChannel[channel.ID]
-		if !ok {
-			continue
+		if id, ok := c.subscriptions.end(channel); ok {
+			c.stopRetry(id)
+			message.IDs = append(message.IDs, id)
 		}
-		delete(c.byChannel, channel.ID)
-		delete(c.subscriptions, id)
-		message.IDs = append(message.IDs, id)
 	}
 	if c.options.Handler.Unadvertised != nil {
 		c.options.Handler.Unadvertised(channels)

@@ -53,8 +53,9 @@ func Dial(ctx context.Context, address string, o Options) (*Client, error) {
 
 	c := &Client{
 		options: o, address: u.Redacted(), queue: newQueue(maxClientBacklog, 0, 0),
-		subscriptions: map[uint32]*Channel{}, byChannel: map[uint64]uint32{},
-		waiting: map[string]chan []Parameter{}, publishers: map[uint32]bool{},
+		subscriptions: newSubscriptions(),
+		retrying:      map[uint32]*time.Timer{},
+		waiting:       map[string]chan []Parameter{}, publishers: map[uint32]bool{},
 	}
 	if err := c.connect(ctx, u); err != nil {
 		return nil, err
@@ -130,7 +131,7 @@ func (c *Client) connect(ctx context.Context, u *url.URL) error {
 func explain(u *url.URL, response *http.Response, err error) error {
 	address := u.Redacted()
 	if response != nil && response.StatusCode != http.StatusSwitchingProtocols {
-		return explainStatus(address, response)
+		return explainStatus(u, response)
 	}
 
 	plain := *u
@@ -144,6 +145,7 @@ func explain(u *url.URL, response *http.Response, err error) error {
 		name      x509.HostnameError
 		invalid   x509.CertificateInvalidError
 		header    tls.RecordHeaderError
+		op        *net.OpError
 		text      = err.Error()
 	)
 	switch {
@@ -164,6 +166,8 @@ func explain(u *url.URL, response *http.Response, err error) error {
 		return fmt.Errorf("%s speaks TLS: write %s: %w", address, secret.Redacted(), err)
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), strings.Contains(text, "malformed HTTP"):
 		return fmt.Errorf("%s is not a WebSocket server, or wants TLS (%s): %w", address, secret.Redacted(), err)
+	case errors.As(err, &op) && op.Op == "dial":
+		return fmt.Errorf("%s cannot be reached: look whether it is the right address and on a network of this computer: %w", address, err)
 	case strings.Contains(text, "unexpected Sec-WebSocket-Protocol"):
 		return fmt.Errorf("%s has chosen another subprotocol than %s, and is not a server of Foxglove: %w", address, strings.Join(subprotocols, " or "), err)
 	}
@@ -172,9 +176,18 @@ func explain(u *url.URL, response *http.Response, err error) error {
 }
 
 // explainStatus says what an answer of HTTP means where a WebSocket was asked for.
-func explainStatus(address string, response *http.Response) error {
+func explainStatus(u *url.URL, response *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(response.Body, 200))
 	said := strings.TrimSpace(string(body))
+	address := u.Redacted()
+
+	// Servers of TLS such as Go's and nginx say so to those that do without.
+	if u.Scheme == "ws" && response.StatusCode == http.StatusBadRequest && strings.Contains(said, "HTTPS") {
+		secret := *u
+		secret.Scheme = "wss"
+
+		return fmt.Errorf("%s speaks TLS: write %s: %.200q", address, secret.Redacted(), said)
+	}
 
 	switch response.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 	"github.com/google/go-cmp/cmp"
@@ -81,8 +82,7 @@ func offline() *Client {
 			Handler:   Handler{Message: func(*Channel, uint64, []byte) {}, Parameters: func([]Parameter) {}, Playback: func(*PlaybackState) {}},
 		},
 		reader: &messageReader{}, queue: newQueue(maxClientBacklog, 0, 0),
-		subscriptions: map[uint32]*Channel{}, byChannel: map[uint64]uint32{},
-		info: &ServerInfo{},
+		subscriptions: newSubscriptions(), retrying: map[uint32]*time.Timer{}, info: &ServerInfo{},
 	}
 }
 
@@ -92,7 +92,7 @@ var seeds = []string{
 	`{"op":"advertise","channels":[{"id":1,"topic":"/c","encoding":"json"},{"id":2,"topic":"/c","encoding":"json"},{"id":1,"topic":"/d","encoding":"protobuf","schema":"AA=="}]}`,
 	`{"op":"unadvertise","channelIds":[1,2,-1,"x"]}`,
 	`{"op":"parameterValues","parameters":[{"name":"a","value":1},{"name":"","value":null},[]],"id":"x"}`,
-	`{"op":"status","level":2,"message":"x"}`, `{"op":"removeStatus","statusIds":["x"]}`, `{"op":5}`, `[]`, `{`,
+	`{"op":"status","level":2,"message":"x"}`, `{"op":"status","level":2,"message":"Unknown channel ID: 1"}`, `{"op":"removeStatus","statusIds":["x"]}`, `{"op":5}`, `[]`, `{`,
 	`{"op":"subscribe","subscriptions":[{"id":0,"channelId":1},{"id":0,"channelId":2},{"id":1},{}]}`,
 	`{"op":"unsubscribe","subscriptionIds":[0,1,"x"]}`,
 	`{"op":"getParameters","parameterNames":["a"],"id":"x"}`, `{"op":"setParameters","parameters":[{"name":"a","value":{}}],"id":"x"}`,
@@ -117,15 +117,23 @@ func FuzzClient(f *testing.F) {
 			}
 		}
 
-		bytes := 0
+		c.forget()
+		bytes, s := 0, &c.subscriptions
 		for id, channel := range c.channels.byID {
 			bytes += channel.size()
-			if channel.ID != id || c.subscriptions[c.byChannel[id]] != channel {
+			if channel.ID != id || s.byID[s.byChannel[id]] != channel {
 				t.Errorf("channel %d: its subscription is of another", id)
 			}
 		}
-		if bytes != c.channels.bytes || len(c.subscriptions) != len(c.channels.byID) || len(c.byChannel) != len(c.subscriptions) {
-			t.Errorf("got %d channels of %d bytes, counted as %d, %d subscriptions and %d", len(c.channels.byID), bytes, c.channels.bytes, len(c.subscriptions), len(c.byChannel))
+		if bytes != c.channels.bytes || len(s.byID) != len(c.channels.byID) || len(s.byChannel) != len(s.byID) {
+			t.Errorf("got %d channels of %d bytes, counted as %d, %d subscriptions and %d", len(c.channels.byID), bytes, c.channels.bytes, len(s.byID), len(s.byChannel))
+		}
+		ended := 0
+		for _, channel := range s.ended {
+			ended += channel.size()
+		}
+		if ended != s.endedBytes || len(s.ended) != len(s.endedOrder) {
+			t.Errorf("got %d subscriptions of %d bytes that have ended, counted as %d and %d", len(s.ended), ended, len(s.endedOrder), s.endedBytes)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package foxglove
 
 import (
 	"net/http"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -35,10 +36,14 @@ func originAllowed(r *http.Request, patterns []string) bool {
 		return true
 	}
 
-	// The origin of a page has no path, in which a pattern's * would end.
-	origin := strings.ToLower(origins[0])
+	// No browser sends a name of a user, behind which another host would follow.
+	u, err := url.Parse(origins[0])
+	if err != nil || u.User != nil || len(origins) != 1 {
+		return false
+	}
+	origin := strings.ToLower(u.Scheme + "://" + u.Host)
 
-	return len(origins) == 1 && slices.ContainsFunc(patterns, func(pattern string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		if pattern == "*" {
 			return true
 		}

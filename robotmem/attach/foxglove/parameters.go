@@ -110,7 +110,7 @@ func (c *Client) receiveParameters(parameters []Parameter, id string) {
 	}
 }
 
-// forget ends the requests that wait when nothing more is read.
+// forget ends the requests that wait, and those that would be repeated, when nothing more is read.
 func (c *Client) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,6 +119,11 @@ func (c *Client) forget() {
 		close(answer)
 	}
 	c.waiting = nil
+
+	for _, timer := range c.retrying {
+		timer.Stop()
+	}
+	clear(c.retrying)
 }
 
 // require fails if the server lacks a capability.

@@ -22,7 +22,7 @@ const (
 	SchemasTooLarge     Reason = "schemas_too_large"    // a channel with which all definitions exceed maxDefinitions
 	UnknownChannel      Reason = "unknown_channel"      // an id that no channel has
 	UnknownSubscription Reason = "unknown_subscription" // an id that no subscription ever had
-	LateMessage         Reason = "late_message"         // a message of a subscription that has ended: a race that the protocol allows
+	LateMessage         Reason = "late_message"         // a message of a subscription that ended long ago
 	BadParameter        Reason = "bad_parameter"        // a parameter without a name, or after the first maxParameters
 	BadSubscription     Reason = "bad_subscription"     // a subscription without ids, a second one to a channel, or an id in use
 	BadPlayback         Reason = "bad_playback"         // a state or a request of playback that makes no sense

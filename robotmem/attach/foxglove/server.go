@@ -184,6 +184,14 @@ func (s *Server) Stats() ServerStats {
 // Advertise tells all clients of channels. A channel whose id is in use replaces that channel. The ids are
 // the caller's. The channels must not be changed afterwards. An error means that none is advertised.
 func (s *Server) Advertise(channels ...*Channel) error {
+	// Before they are encoded, which takes as much memory again.
+	definitions := 0
+	for _, c := range channels {
+		definitions += c.size()
+	}
+	if err := checkSize(len(channels), definitions); err != nil {
+		return err
+	}
 	messages, err := advertisements(channels)
 	if err != nil {
 		return err
@@ -221,8 +229,8 @@ func (s *Server) advertise(channels []*Channel, messages [][]byte) (ended []subs
 		count++
 		definitions += c.size()
 	}
-	if count > maxChannels || definitions > maxDefinitions {
-		return nil, fmt.Errorf("there may be %d channels with %d bytes of definitions, not %d with %d", maxChannels, maxDefinitions, count, definitions)
+	if err := checkSize(count, definitions); err != nil {
+		return nil, err
 	}
 
 	ended = s.unadvertise(replaced)
@@ -236,6 +244,14 @@ func (s *Server) advertise(channels []*Channel, messages [][]byte) (ended []subs
 	}
 
 	return ended, nil
+}
+
+func checkSize(count, definitions int) error {
+	if count > maxChannels || definitions > maxDefinitions {
+		return fmt.Errorf("there may be %d channels with %d bytes of definitions, not %d with %d", maxChannels, maxDefinitions, count, definitions)
+	}
+
+	return nil
 }
 
 // advertisements makes the messages that advertise channels: one at least, and none that is much larger than

@@ -139,10 +139,12 @@ def follow():
         elif line == "session\n":
             server.clear_session("two")
         elif line == "again\n":
-            c = Channel("/again", schema={"type": "object"})
-            await_subscription(c)
-            c.log({"n": 1}, log_time=1)
-            c.close()
+            # Ends at once: the client hears of the end before the message, or after it.
+            for n in range(50):
+                c = Channel("/again", schema={"type": "object"})
+                await_subscription(c)
+                c.log({"n": n}, log_time=n)
+                c.close()
         say("done")
 
 
