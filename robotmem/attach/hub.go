@@ -63,10 +63,16 @@ func (h *Hub) send(name string, value any) {
 	for c := range h.subscribers {
 		select {
 		case c <- event{name, data}:
+			continue
 		default:
-			<-c // the oldest; only this goroutine sends, so there is room now
-			c <- event{name, data}
 		}
+
+		// The oldest one makes room, unless the subscriber has just taken it. Only this goroutine sends.
+		select {
+		case <-c:
+		default:
+		}
+		c <- event{name, data}
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 func TestHub(t *testing.T) {
 	h := &attach.Hub{}
 	s := httptest.NewServer(h)
-	defer s.Close()
+	t.Cleanup(s.Close) // after the bodies below
 
 	get := func(path, origin string) *http.Response {
 		t.Helper()
