@@ -12,10 +12,10 @@ import (
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/mounts"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/shell"
-	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/spelling"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/backup"
 	"github.com/robotmem/robotmem-go/robotmem/local"
+	"github.com/robotmem/robotmem-go/robotmem/spelling"
 	"github.com/robotmem/robotmem-go/web"
 )
 

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/rows"
-	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/spelling"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/spelling"
 )
 
 // emptyHints say what is missing where an answer lists nothing, and the next step, by operation.

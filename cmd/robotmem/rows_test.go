@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/rows"
-	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/spelling"
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
@@ -36,17 +35,6 @@ func TestRowsKeepTheirCells(t *testing.T) {
 			if got, want := strings.Count(line, "\t"), strings.Count(lines[0], "\t"); got != want || len(lines) != 3 {
 				t.Errorf("%d tabs in a row, %d in the header, %d lines", got, want, len(lines))
 			}
-		}
-	}
-}
-
-func TestNearestNames(t *testing.T) {
-	names := []string{"kitchen", "kitten", "garage", "arm-7", "arm-17"}
-	for asked, want := range map[string]string{
-		"kitchne": "kitchen", "Kitchen": "kitchen kitten", "arm7": "arm-7", "garaeg": "garage", "ship": "", "厨房": "",
-	} {
-		if got := strings.Join(spelling.Nearest(asked, names), " "); got != want {
-			t.Errorf("%s: got %q, want %q", asked, got, want)
 		}
 	}
 }

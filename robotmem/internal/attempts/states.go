@@ -11,6 +11,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/advise"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
+	"github.com/robotmem/robotmem-go/robotmem/spelling"
 )
 
 const maxGiven = 8 // states of one question
@@ -127,8 +128,8 @@ func (q *advice) spelt(field, name string, paths []string) (out []string) {
 	var others []string
 
 	for _, path := range paths {
-		loose := looseSpelling(path)
-		if loose != looseSpelling(name) && loose != paramsPrefix+looseSpelling(name) || slices.Contains(out, path) {
+		loose := spelling.Loose(path)
+		if loose != spelling.Loose(name) && loose != paramsPrefix+spelling.Loose(name) || slices.Contains(out, path) {
 			continue
 		}
 		if len(out) == 0 {
@@ -144,11 +145,6 @@ func (q *advice) spelt(field, name string, paths []string) (out []string) {
 	}
 
 	return out
-}
-
-// looseSpelling makes grip_force, gripForce and "grip force" equal.
-func looseSpelling(path string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", " ", "").Replace(path))
 }
 
 // isParameter reports whether a path is one to advise on.
