@@ -442,6 +442,10 @@ func (r *requestReader) filter(field string, o map[string]any) {
 			}
 		}
 
+		if path == "observed_at" {
+			o[path] = r.timeInFilter(field, o[path])
+			continue
+		}
 		// Operators come first, because outcomeInFilter knows only their form with $.
 		if path == "outcome" {
 			o[path] = r.outcomeInFilter(field, path, o[path])
@@ -456,6 +460,32 @@ func (r *requestReader) filter(field string, o map[string]any) {
 			}
 		}
 	}
+}
+
+// timeInFilter reads the times that the field observed_at is compared with, as it reads those of after and before.
+// What is no time stays, so that the filter refuses it.
+func (r *requestReader) timeInFilter(field string, v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for op := range v {
+			v[op] = r.timeInFilter(field, v[op])
+		}
+	case []any:
+		for i := range v {
+			v[i] = r.timeInFilter(field, v[i])
+		}
+	case string, json.Number:
+		text := fmt.Sprint(v)
+		if _, err := time.Parse(time.RFC3339Nano, text); err == nil {
+			return v
+		}
+		if at := r.time(text); !at.IsZero() {
+			r.note(field, "%q at observed_at taken as %s", abbreviate(text), at.Format(time.RFC3339))
+			return at.Format(time.RFC3339Nano)
+		}
+	}
+
+	return v
 }
 
 func areOperators(m map[string]any) bool {

@@ -131,6 +131,43 @@ var filterCases = []testCase{
 		equal(t, "interpreted", res.Interpreted,
 			[]string{"context_filter: a number without a unit at params.force is taken in N, as most quantities there"})
 	}},
+	{"BoundsWithoutAnOrderAreRefused", func(t *testing.T, s robotmem.Service) {
+		for _, context := range []object{
+			{"force": "12.5 N", "n": 3, "mode": "slow", "day": "2026-05-01", "grip": "12 N"},
+			{"force": "20 N", "n": 4, "mode": "fast", "day": "2026-07-01", "grip": "weak"},
+		} {
+			learn(t, s, "filtered fact "+context["mode"].(string), object{"params": context})
+		}
+
+		for filter, words := range map[string][]string{
+			`{"params.force":{"$lt":"9,5 N"}}`:             {"params.force", `"9,5 N"`, "no quantity", `did you mean "9.5 N"?`},
+			`{"params.force":{"$gte":"fifteen"}}`:          {"params.force", "fifteen", `such as "9.5 N"`},
+			`{"params.force":{"$not":{"$gt":"9mms"}}}`:     {"9mms", "no quantity"},
+			`{"$or":[{"a":1},{"params.n":{"$lt":"3,5"}}]}`: {"params.n", "no number", `did you mean "3.5"?`},
+			`{"confidence":{"$gt":"high"}}`:                {"confidence", "high", "no number", "0.8"},
+			`{"observed_at":{"$lt":"15 N"}}`:               {"observed_at", "15 N", "no time", "2026-"},
+		} {
+			f := robotmem.ParseObject(filter)
+			_, err := s.Recall(t.Context(), &robotmem.RecallRequest{ContextFilter: f})
+			checkFilterRefused(t, err, words)
+			_, err = s.Aggregate(t.Context(), &robotmem.AggregateRequest{ContextFilter: f})
+			checkFilterRefused(t, err, words)
+		}
+
+		// Texts have their own order, and where some values are texts the answer says what it compares.
+		for filter, want := range map[string]string{
+			`{"params.mode":{"$lt":"g"}}`:      "fast",
+			`{"params.day":{"$gt":"2026-06"}}`: "fast",
+			`{"params.grip":{"$lte":"weak"}}`:  "fast",
+		} {
+			res := recall(t, s, &robotmem.RecallRequest{ContextFilter: robotmem.ParseObject(filter)})
+			if len(res.Memories) != 1 || !strings.HasSuffix(res.Memories[0].Content, want) {
+				t.Errorf("%s: got %v, want the one with %s", filter, res.Memories, want)
+			}
+			equal(t, filter+" has a note", strings.Contains(strings.Join(res.Notes, ""), "no quantity"),
+				strings.Contains(filter, "weak"))
+		}
+	}},
 	{"AMetreIs1000Millimetres", func(t *testing.T, s robotmem.Service) {
 		var id []int64
 		for _, width := range []any{"1000 mm", "1001 mm", "1 m", object{"value": 100, "unit": "cm"}} {

@@ -215,6 +215,7 @@ func (s *source) answer(ctx context.Context, c *store.Conn, q *recall.Query) (_ 
 		})
 	if err == nil {
 		res.Interpreted = append(res.Interpreted, s.interpreted...)
+		res.Notes = append(res.Notes, s.remarks...)
 	}
 
 	return res, err
@@ -269,6 +270,12 @@ func (s *source) Filter(_ context.Context, q *recall.Query) (in recall.Set, note
 	}
 
 	s.interpreted = s.index.Columns.UnitsTaken(q.Filter)
+	if err != nil {
+		return in, notes, err
+	}
+
+	bounds, err := s.index.Columns.TextBounds(s.c, q.Filter)
+	s.remarks = bounds
 
 	return in, notes, err
 }

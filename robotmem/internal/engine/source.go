@@ -34,6 +34,8 @@ type source struct {
 	rerank    *recall.Rerank // nil without a reranker
 	// interpreted says how numbers and places of the question were understood.
 	interpreted []string
+	// remarks are about conditions of the filter that may mean something else.
+	remarks []string
 }
 
 var _ recall.Source = (*source)(nil)

@@ -188,6 +188,7 @@ type Values struct {
 	All  []any
 	Unit string // of the first quantity, as written
 	Bare bool   // has a number without a unit
+	Text bool   // has a text that is neither a number nor a quantity
 }
 
 // DecodeValues reads the values of ValuesIn.
@@ -200,8 +201,10 @@ func DecodeValues(values string) (out Values) {
 	for _, v := range list {
 		all := operands(v)
 		out.All = append(out.All, all...)
-		_, bare := Number(all[len(all)-1])
-		out.Bare = out.Bare || bare
+		last := all[len(all)-1]
+		_, bare := Number(last)
+		_, isText := last.(string)
+		out.Bare, out.Text = out.Bare || bare, out.Text || isText
 		if _, unit, ok := QuantityOf(v); ok && out.Unit == "" {
 			out.Unit = unit
 		}

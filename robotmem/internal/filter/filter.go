@@ -172,6 +172,10 @@ func (p *parser) leaf(op, path string, v any) (Condition, error) {
 		}
 	}
 
+	if err := c.ownBound(v); err != nil {
+		return c, err
+	}
+
 	return c.positive(), nil
 }
 
@@ -373,7 +377,11 @@ func (c *Condition) Holds(values []any, unit func() string) bool {
 
 	decided := false
 
-	for _, v := range values {
+	for i, v := range values {
+		// What stands before the number of a quantity is its text, whose order is another one.
+		if i+1 < len(values) && isQuantity(values[i+1]) && !isQuantity(v) {
+			continue
+		}
 		order, ok := compareValues(v, c.Values[0], unit)
 		if ok && orderHolds(c.Op, order) {
 			return true
@@ -409,6 +417,20 @@ func (c *Condition) Leaves(visit func(*Condition)) {
 	default:
 		for i := range c.Kids {
 			c.Kids[i].Leaves(visit)
+		}
+	}
+}
+
+// Required visits the comparisons that hold for every memory that passes: not the alternatives of $or, and not what must
+// not hold.
+func (c *Condition) Required(visit func(*Condition)) {
+	switch {
+	case c == nil || c.Op == "$not" || c.Op == "$or" && len(c.Kids) > 1:
+	case c.Path != "":
+		visit(c)
+	default:
+		for i := range c.Kids {
+			c.Kids[i].Required(visit)
 		}
 	}
 }

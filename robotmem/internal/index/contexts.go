@@ -242,6 +242,7 @@ type valueColumn struct {
 	units    map[units.Quantity]*unitCount // by 1 of the unit
 	usual    *unitCount                    // the most common one, nil without a quantity
 	bare     int                           // memories with a number without a unit
+	words    int                           // memories with a text that is neither a number nor a quantity
 	texts    int                           // bytes of the names in numbers
 	filters  recent[*cachedFilter]
 }
@@ -270,6 +271,9 @@ func (u *unitCount) more(than *unitCount) bool {
 func (v *valueColumn) count(d *distinctValue, n int) {
 	if d.Bare {
 		v.bare += n
+	}
+	if d.Text {
+		v.words += n
 	}
 	if d.unit == nil {
 		return
@@ -434,6 +438,39 @@ func (r *Columns) UnitsTaken(n *filter.Condition) (taken []string) {
 	})
 
 	return taken
+}
+
+// TextBounds examines the bounds of a filter that are texts, which have an order among texts only. It refuses one at a
+// path where all memories of the file have numbers or quantities, and returns notes about one at a path where some have.
+func (r *Columns) TextBounds(c *store.Conn, n *filter.Condition) (notes []string, err error) {
+	n.Leaves(func(leaf *filter.Condition) {
+		bound, isText := leaf.TextBound()
+		if !isText || err != nil || filter.OwnField(leaf.Path) {
+			return
+		}
+
+		numbers, words, unit := 0, 0, ""
+		err = withColumn(r, c, valuesColumn+leaf.Path, func(v *valueColumn) {
+			numbers, words, unit = v.bare, v.words, v.unit()
+			for _, u := range v.units {
+				numbers += u.memories
+			}
+		})
+
+		switch {
+		case err != nil:
+		case numbers > 0 && words == 0:
+			err = leaf.NotOrdered(bound, unit)
+		case numbers > 0:
+			notes = append(notes, fmt.Sprintf("context_filter: %q at %s is no number and no quantity%s; "+
+				"it is compared with the texts there, and not with the numbers", bound, leaf.Path, filter.MeantBy(bound)))
+		case words == 0 && filter.MeantBy(bound) != "":
+			notes = append(notes, fmt.Sprintf("context_filter: %q at %s is no number and no quantity%s",
+				bound, leaf.Path, filter.MeantBy(bound)))
+		}
+	})
+
+	return notes, err
 }
 
 // Having returns the members of base with a value that satisfies a condition over a context path.

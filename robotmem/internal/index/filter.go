@@ -70,8 +70,16 @@ func withinSnapshot(c *store.Conn, set *bitset.BitSet) (*bitset.BitSet, error) {
 	return set, nil
 }
 
-// Narrow returns the members of base that satisfy the filter.
+// Narrow returns the members of base that satisfy the filter. It refuses a bound that has no order with what is stored.
 func (x *Index) Narrow(c *store.Conn, filter *filter.Condition, base *bitset.BitSet,
+	now time.Time) (*bitset.BitSet, error) {
+	if _, err := x.Columns.TextBounds(c, filter); err != nil {
+		return nil, err
+	}
+	return x.narrow(c, filter, base, now)
+}
+
+func (x *Index) narrow(c *store.Conn, filter *filter.Condition, base *bitset.BitSet,
 	now time.Time) (*bitset.BitSet, error) {
 	if filter == nil || base.None() {
 		return base, nil
@@ -148,7 +156,7 @@ func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, 
 		// Each condition looks only at what those before it have left, which may be few enough to read one by one.
 		for i := range n.Kids {
 			var err error
-			if set, err = x.Narrow(c, &n.Kids[i], set, now); err != nil {
+			if set, err = x.narrow(c, &n.Kids[i], set, now); err != nil {
 				return nil, err
 			}
 		}
