@@ -346,7 +346,12 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 		if err != nil {
 			return nil, err
 		}
-		r.notes = append(r.notes, hints...)
+		// Where nothing passes the filters, they come first: the words have been compared with nothing.
+		if r.set.Count() == 0 {
+			r.notes = append(hints, r.notes...)
+		} else {
+			r.notes = append(r.notes, hints...)
+		}
 	}
 
 	res.Total = len(res.Memories)

@@ -33,6 +33,10 @@ func (r *run) noteUnknown(ctx context.Context) error {
 	if len(r.Content) == 0 || r.Typing != nil || r.named(ListWords) == nil {
 		return nil
 	}
+	// Where nothing passes the filters, the words have been compared with nothing.
+	if r.Narrows() && r.set.Count() == 0 {
+		return nil
+	}
 
 	// A word that occurs in texts of every kind is not worth a remark, unless there is no other.
 	var unknown, common []string
