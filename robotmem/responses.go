@@ -264,6 +264,7 @@ type UpdateResponse struct {
 	OldContent   string   `json:"old_content"`
 	NewContent   string   `json:"new_content"`
 	AutoInferred Inferred `json:"auto_inferred"`
+	Notes        []string `json:"notes,omitempty" doc:"Values of the context that the old text stated and the new text states otherwise. The context is kept as it is unless the request gives one."`
 }
 
 // Version is one version of a memory and the time in which it was current.

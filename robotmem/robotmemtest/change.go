@@ -97,6 +97,17 @@ var changeCases = []testCase{
 		equal(t, "without one", do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id, Reason: "  "}).Reason,
 			"not given")
 	}},
+	{"UpdateNamesWhatTheContextKeeps", func(t *testing.T, s robotmem.Service) {
+		id := learn(t, s, "grip_force=12.5 N held it", object{"params": object{"grip_force": "12.5 N", "speed": 3}})
+		res := do(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: "grip_force=13 N held it"})
+		equal(t, "notes", res.Notes, []string{"context: params.grip_force is still 12.5 N, and the text says 13 N now; " +
+			"update with a context that has the new value"})
+		res = do(t, s.Update, &robotmem.UpdateRequest{
+			MemoryID: id, NewContent: "grip_force=14 N held it",
+			Context: robotmem.Object{"params": map[string]any{"grip_force": "14 N"}},
+		})
+		equal(t, "notes with a context", len(res.Notes), 0)
+	}},
 	{"ForgivingUpdateOfTheContextAlone", func(t *testing.T, s robotmem.Service) {
 		id := learn(t, s, grip, object{"i": 1})
 		res := do(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, Context: robotmem.Object{"i": 2}})

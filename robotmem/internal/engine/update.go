@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
@@ -104,6 +105,12 @@ func (n *Engine) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robo
 			Status: "updated", MemoryID: r.MemoryID, NewContent: r.NewContent, OldContent: m.Content,
 			AutoInferred: rec.Inferred(),
 		}
+
+		for _, s := range record.StaleIn(rec.Context, m.Content, r.NewContent) {
+			res.Notes = append(res.Notes, fmt.Sprintf("context: %s is still %s, and the text says %s now; "+
+				"update with a context that has the new value", s.Path, s.Kept, s.Stated))
+		}
+
 		res.Version, err = tx.Rewrite(m.MemoryID, rec)
 
 		return err

@@ -2303,6 +2303,8 @@ export interface components {
             interpreted?: string[];
             memory_id: number;
             new_content: string;
+            /** @description Values of the context that the old text stated and the new text states otherwise. The context is kept as it is unless the request gives one. */
+            notes?: string[];
             old_content: string;
             status: string;
             version: number;

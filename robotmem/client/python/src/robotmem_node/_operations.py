@@ -1097,6 +1097,7 @@ class UpdateResponse(Answer):
     interpreted: list[str]
     memory_id: int
     new_content: str
+    notes: list[str]
     old_content: str
     status: str
     version: int
