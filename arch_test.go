@@ -25,7 +25,7 @@ var arrows = []struct {
 	may  []string
 	why  string
 }{
-	{"robotmem", []string{"perception", "robotmem/internal/timeparse", "robotmem/internal/units"}, "the domain knows no implementation and does no I/O"},
+	{"robotmem", []string{"perception", "robotmem/internal/timeparse", "robotmem/internal/units", "robotmem/where"}, "the domain knows no implementation and does no I/O"},
 	{"robotmem/admin", nil, "the domain knows no implementation and does no I/O"},
 	{"robotmem/progress", nil, "the domain knows no implementation and does no I/O"},
 	{"robotmem/local", []string{"robotmem", "robotmem/archive", "robotmem/internal/budget", "robotmem/internal/disk", "robotmem/internal/engine", "robotmem/internal/files", "robotmem/internal/keys", "robotmem/internal/maintenance", "robotmem/internal/record", "robotmem/internal/store/.", "robotmem/internal/store/sqlite", "perception/recorder"}, "an engine on a file, and what users of the module see of it"},
@@ -68,6 +68,7 @@ var arrows = []struct {
 	{"robotmem/internal/outgoing", nil, "a leaf"},
 	{"robotmem/notices", nil, "a text"},
 	{"robotmem/spelling", nil, "a leaf"},
+	{"robotmem/where", nil, "a leaf"},
 	{"robotmem/internal/languages", nil, "a leaf: its caller has the vectors computed"},
 	{"robotmem/internal/stream", nil, "a leaf"},
 	{"robotmem/internal/text", []string{"robotmem/internal/units"}, "a leaf; a unit has one definition"},

@@ -21,6 +21,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/timeparse"
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
+	"github.com/robotmem/robotmem-go/robotmem/where"
 )
 
 // Requests in JSON may use common other names and spellings, which are noted for the response. A
@@ -193,6 +194,9 @@ func (r *requestReader) field(v reflect.Value, f reflect.StructField, raw View) 
 	// The strict form comes first, so that a value that fits the schema is never coerced. The error of the strict form
 	// is returned even if coercion fails, because it names the type that the schema asks for.
 	if err := r.value(v, name, raw); err != nil {
+		if conditions := conditionsIn(name, raw); conditions != nil {
+			return r.shorthand(v, name, conditions)
+		}
 		read, shown, ok := r.coerce(f.Type, name, raw)
 		v.SetZero() // decoding may have set a part of it
 		if !ok || r.value(v, name, read) != nil {
@@ -417,6 +421,48 @@ func (r *requestReader) word(v reflect.Value, f reflect.StructField) {
 		v.SetString(taken)
 		r.note(jsonName(f), "%q taken as %s", abbreviate(given), taken)
 	}
+}
+
+// conditionsIn returns the texts of a filter that is given in short: one text that is no object in JSON, or a list of
+// texts. It is nil for anything else.
+func conditionsIn(name string, raw View) (conditions []string) {
+	if name != "context_filter" {
+		return nil
+	}
+
+	var one string
+	switch {
+	case jsonv2.Unmarshal(raw, &one, lenient) == nil && !strings.HasPrefix(strings.TrimSpace(one), "{") && one != "":
+		return []string{one}
+	case jsonv2.Unmarshal(raw, &conditions, lenient) != nil:
+		return nil
+	}
+
+	return conditions
+}
+
+// shorthand reads a filter in short: params.grip_force<15N. All of several conditions must hold.
+func (r *requestReader) shorthand(v reflect.Value, name string, conditions []string) error {
+	if len(conditions) == 0 {
+		return nil
+	}
+	filter, err := where.Parse(conditions)
+	if err != nil {
+		return err
+	}
+
+	// The values become those that JSON has.
+	data, err := EncodeJSON(filter)
+	if err != nil {
+		return err
+	}
+
+	r.note(name, "%q taken as %s", strings.Join(conditions, " and "), data)
+	read := ParseObject(string(data))
+	v.Set(reflect.ValueOf(read))
+	r.filter(name, read)
+
+	return nil
 }
 
 // filter adds the $ to operators without it, in place. It changes an object only if each of its names is an operator

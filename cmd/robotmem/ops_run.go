@@ -17,9 +17,9 @@ import (
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/rows"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/stdin"
-	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/where"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/where"
 )
 
 // maxStdin bounds what - reads; the memory's own limit is far below.
@@ -289,7 +289,8 @@ func (c *opCommand) addConditions(values url.Values) (err error) {
 	}
 	filter, err := where.And(f.Interface().([]string), values.Get(field))
 	if err != nil {
-		return c.invalid("where", "%w", err)
+		return c.invalid("where", "%w; put each in single quotes after a --where of its own, "+
+			"because a shell takes < and > for names of files", err)
 	}
 
 	values[field] = []string{filter}

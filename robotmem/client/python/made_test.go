@@ -261,6 +261,9 @@ func keys(name, base string, keys []string, props object) string {
 		switch {
 		case key == "data":
 			kind = "Data"
+		case key == "context_filter":
+			fmt.Fprintf(&b, "    %s: %s | %s\n", key, kind, inShort)
+			key, kind = "where", inShort
 		case kind == "Sequence[float]":
 			kind += " | Array"
 		}
@@ -268,6 +271,9 @@ func keys(name, base string, keys []string, props object) string {
 	}
 	return b.String() + "\n\n"
 }
+
+// inShort is the type of a filter in short.
+const inShort = "str | Sequence[str]"
 
 // method writes the method of an operation, and for a payload a method with a stream.
 func method(op *robotmem.Op, schema object, answer, def, await string) string {
@@ -279,6 +285,9 @@ func method(op *robotmem.Op, schema object, answer, def, await string) string {
 		arg, kind := name, pyType(field, true)
 		if name == "data" {
 			kind = "Data"
+		}
+		if name == "context_filter" {
+			kind += " | " + inShort
 		}
 		if reserved(name) {
 			arg += "_"
@@ -297,6 +306,11 @@ func method(op *robotmem.Op, schema object, answer, def, await string) string {
 		}
 		given = append(given, fmt.Sprintf("%q: %s", name, arg))
 		docs = append(docs, argument(fmt.Sprintf("%s: %v", arg, field["description"])))
+		if name == "context_filter" {
+			named = append(named, "where: "+inShort+" | None = None")
+			given = append(given, `"where": where`)
+			docs = append(docs, argument(`where: context_filter in short: "params.grip_force<15N", or a list of such conditions that must all hold.`))
+		}
 	}
 	args := first
 	if named != nil {

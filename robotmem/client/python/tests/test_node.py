@@ -108,6 +108,20 @@ class Life(unittest.TestCase):
             with Memory(d / "arm7.db", options=OPTIONS) as m:
                 self.assertEqual(m.stats().total, 4)
 
+    def test_a_filter_in_short(self):
+        with folder() as d, Memory(d / "m.db", options=OPTIONS) as m:
+            for force, wet in ((8, True), (12, True), (20, False)):
+                m.learn("grip_force=%d N" % force, context={"params": {"grip_force": "%d N" % force}, "wet": wet})
+            self.assertEqual(m.recall(where="params.grip_force<15N").total, 2)
+            self.assertEqual(m.recall("grip", where=["params.grip_force > 9 N", "wet=true"]).total, 1)
+            self.assertEqual(m.aggregate(context_filter="wet=true").memories, 2)
+            with m.episode() as ep:
+                self.assertEqual(ep.recall("grip", where="wet=false").total, 1)
+            for bad, said in (("params.grip_force", "PATH=VALUE"), ("params.grip_force<9,5N", "9.5N")):
+                with self.assertRaisesRegex(RobotmemError, said) as refused:
+                    m.recall(where=bad)
+                self.assertEqual(refused.exception.field, "context_filter")
+
     def test_an_episode_that_ctrl_c_ends_has_no_outcome(self):
         with folder() as d, Memory(d / "m.db", options=OPTIONS) as m:
             for raised, score in ((KeyboardInterrupt, None), (ValueError, 0)):

@@ -79,7 +79,8 @@ class RecallFields(TypedDict, total=False):
     before: Time | None
     category: str | None
     collection: str | None
-    context_filter: Object | None
+    context_filter: Object | str | Sequence[str] | None
+    where: str | Sequence[str] | None
     context_window: int | None
     deadline_ms: int | None
     detail: Literal["ids", "compact", "full"] | None
@@ -103,7 +104,8 @@ class AdviseFields(TypedDict, total=False):
     after: Time | None
     before: Time | None
     collection: str | None
-    context_filter: Object | None
+    context_filter: Object | str | Sequence[str] | None
+    where: str | Sequence[str] | None
     explore: bool | None
     given: Object | None
     goal: str | None
@@ -1262,7 +1264,8 @@ class Operations:
         min_confidence: float | None = None,
         session_id: str | None = None,
         for_session: str | None = None,
-        context_filter: Object | None = None,
+        context_filter: Object | str | Sequence[str] | None = None,
+        where: str | Sequence[str] | None = None,
         spatial_sort: SpatialSort | None = None,
         after: Time | None = None,
         before: Time | None = None,
@@ -1298,6 +1301,8 @@ class Operations:
             for_session: The episode that makes the recall; end_session uses it to credit memories.
             context_filter: Filter over context paths: {"task.success":true,"params.force":{"$lt":15}}.
                 Operators $eq $ne $lt $lte $gt $gte $in $nin $exists $and $or $not.
+            where: context_filter in short: "params.grip_force<15N", or a list of such conditions that must
+                all hold.
             spatial_sort: Nearest first: {"field":"spatial.position","target":[x,y,z],"max_distance":1.5}.
                 "mode":"fused" ranks by words too; frame_id, map_id.
             after: Only memories observed at or after this time (RFC 3339).
@@ -1327,11 +1332,12 @@ class Operations:
         """
         return RecallResponse(self._call("recall", {"query": query, "collection": collection, "n": n,
             "min_confidence": min_confidence, "session_id": session_id, "for_session": for_session,
-            "context_filter": context_filter, "spatial_sort": spatial_sort, "after": after, "before": before,
-            "as_of": as_of, "parse_time": parse_time, "type": type, "perception_type": perception_type,
-            "category": category, "tags": tags, "like": like, "diversity": diversity, "min_relevance":
-            min_relevance, "deadline_ms": deadline_ms, "scope": scope, "explain": explain, "context_window":
-            context_window, "detail": detail, "max_tokens": max_tokens, "as_you_type": as_you_type}))
+            "context_filter": context_filter, "where": where, "spatial_sort": spatial_sort, "after": after,
+            "before": before, "as_of": as_of, "parse_time": parse_time, "type": type, "perception_type":
+            perception_type, "category": category, "tags": tags, "like": like, "diversity": diversity,
+            "min_relevance": min_relevance, "deadline_ms": deadline_ms, "scope": scope, "explain": explain,
+            "context_window": context_window, "detail": detail, "max_tokens": max_tokens, "as_you_type":
+            as_you_type}))
 
     def search(
         self,
@@ -1361,7 +1367,8 @@ class Operations:
         *,
         task: str | None = None,
         collection: str | None = None,
-        context_filter: Object | None = None,
+        context_filter: Object | str | Sequence[str] | None = None,
+        where: str | Sequence[str] | None = None,
         given: Object | None = None,
         after: Time | None = None,
         before: Time | None = None,
@@ -1385,6 +1392,8 @@ class Operations:
                 of query.
             collection: Namespace; * for all.
             context_filter: Only attempts that match, as in recall: {"wet":true,"object":"glass"}.
+            where: context_filter in short: "params.grip_force<15N", or a list of such conditions that must
+                all hold.
             given: States that you cannot choose, by context path: {"tool.edges":450}. Attempts weigh by how
                 near their numbers are; texts and truth values must be equal. Such paths are not advised.
             after: Only attempts observed at or after this time (RFC 3339).
@@ -1402,15 +1411,16 @@ class Operations:
             seed: Makes explore repeatable. 0: a new sample each time.
         """
         return AdviseResponse(self._call("advise", {"query": query, "task": task, "collection": collection,
-            "context_filter": context_filter, "given": given, "after": after, "before": before,
-            "spatial_sort": spatial_sort, "parameters": parameters, "goal": goal, "n_min": n_min, "explore":
-            explore, "scope": scope, "seed": seed}))
+            "context_filter": context_filter, "where": where, "given": given, "after": after, "before":
+            before, "spatial_sort": spatial_sort, "parameters": parameters, "goal": goal, "n_min": n_min,
+            "explore": explore, "scope": scope, "seed": seed}))
 
     def aggregate(
         self,
         *,
         collection: str | None = None,
-        context_filter: Object | None = None,
+        context_filter: Object | str | Sequence[str] | None = None,
+        where: str | Sequence[str] | None = None,
         group_by: Sequence[str] | None = None,
         after: Time | None = None,
         before: Time | None = None,
@@ -1421,6 +1431,8 @@ class Operations:
         Args:
             collection: Namespace; * for all.
             context_filter: Only memories that match, as in recall.
+            where: context_filter in short: "params.grip_force<15N", or a list of such conditions that must
+                all hold.
             group_by: Up to 4 context paths, or of collection, category, type, perception_type, session_id,
                 outcome, day. Without it there is one group.
             after: Only memories observed at or after this time (RFC 3339).
@@ -1428,7 +1440,8 @@ class Operations:
             limit: Largest number of groups, 1 to 1,000.
         """
         return AggregateResponse(self._call("aggregate", {"collection": collection, "context_filter":
-            context_filter, "group_by": group_by, "after": after, "before": before, "limit": limit}))
+            context_filter, "where": where, "group_by": group_by, "after": after, "before": before, "limit":
+            limit}))
 
     def save_perception(
         self,
@@ -1870,7 +1883,8 @@ class Operations:
         session_id: str | None = None,
         after: Time | None = None,
         before: Time | None = None,
-        context_filter: Object | None = None,
+        context_filter: Object | str | Sequence[str] | None = None,
+        where: str | Sequence[str] | None = None,
         min: Sequence[float] | None = None,
         max: Sequence[float] | None = None,
         limit: int | None = None,
@@ -1891,6 +1905,8 @@ class Operations:
             after: Only memories observed at or after this time (RFC 3339).
             before: Only memories observed before this time (RFC 3339).
             context_filter: Filter over context paths, as in recall.
+            where: context_filter in short: "params.grip_force<15N", or a list of such conditions that must
+                all hold.
             min: [x, y]: lower bounds, in the unit of the coordinates.
             max: [x, y]: upper bounds, in the unit of the coordinates.
             limit: Largest number of points, 1 to 20,000. If there are more, the response has an even sample.
@@ -1899,8 +1915,8 @@ class Operations:
         """
         return PlacesResponse(self._call("places", {"collection": collection, "field": field, "frame_id":
             frame_id, "map_id": map_id, "type": type, "category": category, "session_id": session_id, "after":
-            after, "before": before, "context_filter": context_filter, "min": min, "max": max, "limit": limit,
-            "grid": grid}))
+            after, "before": before, "context_filter": context_filter, "where": where, "min": min, "max": max,
+            "limit": limit, "grid": grid}))
 
     def recent_failures(
         self,
@@ -2135,7 +2151,8 @@ class AsyncOperations:
         min_confidence: float | None = None,
         session_id: str | None = None,
         for_session: str | None = None,
-        context_filter: Object | None = None,
+        context_filter: Object | str | Sequence[str] | None = None,
+        where: str | Sequence[str] | None = None,
         spatial_sort: SpatialSort | None = None,
         after: Time | None = None,
         before: Time | None = None,
@@ -2171,6 +2188,8 @@ class AsyncOperations:
             for_session: The episode that makes the recall; end_session uses it to credit memories.
             context_filter: Filter over context paths: {"task.success":true,"params.force":{"$lt":15}}.
                 Operators $eq $ne $lt $lte $gt $gte $in $nin $exists $and $or $not.
+            where: context_filter in short: "params.grip_force<15N", or a list of such conditions that must
+                all hold.
             spatial_sort: Nearest first: {"field":"spatial.position","target":[x,y,z],"max_distance":1.5}.
                 "mode":"fused" ranks by words too; frame_id, map_id.
             after: Only memories observed at or after this time (RFC 3339).
@@ -2200,11 +2219,12 @@ class AsyncOperations:
         """
         return RecallResponse(await self._call("recall", {"query": query, "collection": collection, "n": n,
             "min_confidence": min_confidence, "session_id": session_id, "for_session": for_session,
-            "context_filter": context_filter, "spatial_sort": spatial_sort, "after": after, "before": before,
-            "as_of": as_of, "parse_time": parse_time, "type": type, "perception_type": perception_type,
-            "category": category, "tags": tags, "like": like, "diversity": diversity, "min_relevance":
-            min_relevance, "deadline_ms": deadline_ms, "scope": scope, "explain": explain, "context_window":
-            context_window, "detail": detail, "max_tokens": max_tokens, "as_you_type": as_you_type}))
+            "context_filter": context_filter, "where": where, "spatial_sort": spatial_sort, "after": after,
+            "before": before, "as_of": as_of, "parse_time": parse_time, "type": type, "perception_type":
+            perception_type, "category": category, "tags": tags, "like": like, "diversity": diversity,
+            "min_relevance": min_relevance, "deadline_ms": deadline_ms, "scope": scope, "explain": explain,
+            "context_window": context_window, "detail": detail, "max_tokens": max_tokens, "as_you_type":
+            as_you_type}))
 
     async def search(
         self,
@@ -2234,7 +2254,8 @@ class AsyncOperations:
         *,
         task: str | None = None,
         collection: str | None = None,
-        context_filter: Object | None = None,
+        context_filter: Object | str | Sequence[str] | None = None,
+        where: str | Sequence[str] | None = None,
         given: Object | None = None,
         after: Time | None = None,
         before: Time | None = None,
@@ -2258,6 +2279,8 @@ class AsyncOperations:
                 of query.
             collection: Namespace; * for all.
             context_filter: Only attempts that match, as in recall: {"wet":true,"object":"glass"}.
+            where: context_filter in short: "params.grip_force<15N", or a list of such conditions that must
+                all hold.
             given: States that you cannot choose, by context path: {"tool.edges":450}. Attempts weigh by how
                 near their numbers are; texts and truth values must be equal. Such paths are not advised.
             after: Only attempts observed at or after this time (RFC 3339).
@@ -2275,15 +2298,16 @@ class AsyncOperations:
             seed: Makes explore repeatable. 0: a new sample each time.
         """
         return AdviseResponse(await self._call("advise", {"query": query, "task": task, "collection":
-            collection, "context_filter": context_filter, "given": given, "after": after, "before": before,
-            "spatial_sort": spatial_sort, "parameters": parameters, "goal": goal, "n_min": n_min, "explore":
-            explore, "scope": scope, "seed": seed}))
+            collection, "context_filter": context_filter, "where": where, "given": given, "after": after,
+            "before": before, "spatial_sort": spatial_sort, "parameters": parameters, "goal": goal, "n_min":
+            n_min, "explore": explore, "scope": scope, "seed": seed}))
 
     async def aggregate(
         self,
         *,
         collection: str | None = None,
-        context_filter: Object | None = None,
+        context_filter: Object | str | Sequence[str] | None = None,
+        where: str | Sequence[str] | None = None,
         group_by: Sequence[str] | None = None,
         after: Time | None = None,
         before: Time | None = None,
@@ -2294,6 +2318,8 @@ class AsyncOperations:
         Args:
             collection: Namespace; * for all.
             context_filter: Only memories that match, as in recall.
+            where: context_filter in short: "params.grip_force<15N", or a list of such conditions that must
+                all hold.
             group_by: Up to 4 context paths, or of collection, category, type, perception_type, session_id,
                 outcome, day. Without it there is one group.
             after: Only memories observed at or after this time (RFC 3339).
@@ -2301,7 +2327,8 @@ class AsyncOperations:
             limit: Largest number of groups, 1 to 1,000.
         """
         return AggregateResponse(await self._call("aggregate", {"collection": collection, "context_filter":
-            context_filter, "group_by": group_by, "after": after, "before": before, "limit": limit}))
+            context_filter, "where": where, "group_by": group_by, "after": after, "before": before, "limit":
+            limit}))
 
     async def save_perception(
         self,
@@ -2744,7 +2771,8 @@ class AsyncOperations:
         session_id: str | None = None,
         after: Time | None = None,
         before: Time | None = None,
-        context_filter: Object | None = None,
+        context_filter: Object | str | Sequence[str] | None = None,
+        where: str | Sequence[str] | None = None,
         min: Sequence[float] | None = None,
         max: Sequence[float] | None = None,
         limit: int | None = None,
@@ -2765,6 +2793,8 @@ class AsyncOperations:
             after: Only memories observed at or after this time (RFC 3339).
             before: Only memories observed before this time (RFC 3339).
             context_filter: Filter over context paths, as in recall.
+            where: context_filter in short: "params.grip_force<15N", or a list of such conditions that must
+                all hold.
             min: [x, y]: lower bounds, in the unit of the coordinates.
             max: [x, y]: upper bounds, in the unit of the coordinates.
             limit: Largest number of points, 1 to 20,000. If there are more, the response has an even sample.
@@ -2773,8 +2803,8 @@ class AsyncOperations:
         """
         return PlacesResponse(await self._call("places", {"collection": collection, "field": field,
             "frame_id": frame_id, "map_id": map_id, "type": type, "category": category, "session_id":
-            session_id, "after": after, "before": before, "context_filter": context_filter, "min": min, "max":
-            max, "limit": limit, "grid": grid}))
+            session_id, "after": after, "before": before, "context_filter": context_filter, "where": where,
+            "min": min, "max": max, "limit": limit, "grid": grid}))
 
     async def recent_failures(
         self,

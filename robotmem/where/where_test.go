@@ -48,7 +48,7 @@ func TestConditions(t *testing.T) {
 
 func TestBadConditionsShowTheGrammar(t *testing.T) {
 	for text, want := range map[string]string{
-		"params.grip_force": "a shell takes an unquoted < or > for the name of a file",
+		"params.grip_force": "has no operator",
 		"grip force":        "has no operator",
 		"":                  "has no operator",
 		"=5":                "has no path before =",
@@ -60,13 +60,13 @@ func TestBadConditionsShowTheGrammar(t *testing.T) {
 		`a="x`:              "a quote that does not end",
 		"a~cup":             "~ is for numbers",
 
-		"task.success == true and params.grip_force < 15 N": "one condition each; repeat --where",
-		"task.success=true OR b in x,y":                     "one condition each; repeat --where",
-		"a=true && b!=5":                                    "one condition each; repeat --where",
-		"a=true||b~5":                                       "one condition each; repeat --where",
-		"a=true,b<5N":                                       "one condition each; repeat --where",
-		"a in x,y and b=5":                                  "one condition each; repeat --where",
-		`a="x" and b="y"`:                                   "one condition each; repeat --where",
+		"task.success == true and params.grip_force < 15 N": "give each by itself",
+		"task.success=true OR b in x,y":                     "give each by itself",
+		"a=true && b!=5":                                    "give each by itself",
+		"a=true||b~5":                                       "give each by itself",
+		"a=true,b<5N":                                       "give each by itself",
+		"a in x,y and b=5":                                  "give each by itself",
+		`a="x" and b="y"`:                                   "give each by itself",
 		"params.grip_force=>15 N":                           "write >= or <=",
 		"params.grip_force=<5 N":                            "write >= or <=",
 	} {
@@ -82,6 +82,9 @@ func TestConditionsAreJoinedWithAFilter(t *testing.T) {
 		{"", `{"$and":[{"a":{"$eq":1}},{"b":{"$lt":2}}]}`},
 		{`{"c":{"$gt":3}}`, `{"$and":[{"$and":[{"a":{"$eq":1}},{"b":{"$lt":2}}]},{"c":{"$gt":3}}]}`},
 		{"{c:3", "{c:3"},
+		{"[1]", "[1]"},
+		{"c>3", `{"$and":[{"a":{"$eq":1}},{"b":{"$lt":2}},{"c":{"$gt":3}}]}`},
+		{`["c>3"]`, `{"$and":[{"a":{"$eq":1}},{"b":{"$lt":2}},{"c":{"$gt":3}}]}`},
 	} {
 		if got, err := And([]string{"a=1", "b<2"}, tt.filter); err != nil || got != tt.want {
 			t.Errorf("%s: got %s, %v, want %s", tt.filter, got, err, tt.want)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -12,8 +13,8 @@ import (
 )
 
 // Grammar shows the shorthand in a line.
-const Grammar = `PATH=VALUE, !=, <, <=, >, >=, PATH~VALUE (about: within 10 %) or "PATH in A,B"; ` +
-	`in quotes, such as --where 'params.grip_force<15N' --where 'object in glass,cup'`
+const Grammar = `PATH=VALUE, !=, <, <=, >, >=, PATH~VALUE (about: within 10 %) or "PATH in A,B", ` +
+	`such as params.grip_force<15N`
 
 // about is how far a value may be from the one of ~, as a share of it.
 const about = 0.1
@@ -46,9 +47,15 @@ func Parse(conditions []string) (filter map[string]any, err error) {
 	return map[string]any{"$and": all}, nil
 }
 
-// And joins conditions with a context_filter as JSON, "" for none. A filter that is no JSON object is returned as it is,
-// so that what reads filters says what is wrong with it.
+// And joins conditions with a context_filter: "" for none, one in short, a list of those as JSON, or an object as JSON.
+// Any other filter is returned as it is, so that what reads filters says what is wrong with it.
 func And(conditions []string, filter string) (string, error) {
+	var list []string
+	if json.Unmarshal([]byte(filter), &list) == nil {
+		conditions, filter = slices.Concat(conditions, list), ""
+	} else if filter != "" && !strings.HasPrefix(strings.TrimSpace(filter), "{") && !json.Valid([]byte(filter)) {
+		conditions, filter = append(slices.Clone(conditions), filter), ""
+	}
 	parsed, err := Parse(conditions)
 	if err != nil {
 		return "", err
@@ -74,10 +81,8 @@ func refuse(text, format string, args ...any) error {
 func parse(text string) (map[string]any, error) {
 	path, operator, value, found := divide(text)
 	switch {
-	case !found && strings.ContainsFunc(text, unicode.IsSpace):
-		return nil, refuse(text, "has no operator")
 	case !found:
-		return nil, refuse(text, "has no operator; a shell takes an unquoted < or > for the name of a file")
+		return nil, refuse(text, "has no operator")
 	case path == "":
 		return nil, refuse(text, "has no path before %s", operator)
 	case strings.ContainsFunc(path, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`"'{}$`, r) }):
@@ -90,7 +95,7 @@ func parse(text string) (map[string]any, error) {
 		return nil, refuse(text, "has the operator %s%c; write >= or <=", operator, value[0])
 	}
 	if joined.MatchString(quoted.ReplaceAllString(value, "text")) {
-		return nil, refuse(text, "has several conditions: one condition each; repeat --where, or put a text in quotes")
+		return nil, refuse(text, "has several conditions: give each by itself, or put a text in quotes")
 	}
 
 	if operator == "in" {
