@@ -83,7 +83,8 @@ func (f *File) Serve(setting string, failed func(error)) (err error) {
 			return invalid("ROBOTMEM_TOKEN must have at least %d characters to be accepted by web, not %d; "+
 				"`robotmem token create NAME` makes one", minToken, len(setting))
 		}
-		f.always = []web.Token{web.NewToken("ROBOTMEM_TOKEN", setting, false)}
+		// The setting has no name of its own: who can set it is the user of this process, as for a command.
+		f.always = []web.Token{web.NewToken(cmp.Or(local.OSUser(), "ROBOTMEM_TOKEN"), setting, false)}
 	}
 
 	// Look before reading: a change in between is then noticed at the next call, and not lost.

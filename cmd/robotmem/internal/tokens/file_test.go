@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/web"
 )
 
@@ -99,4 +100,17 @@ func TestARemovedListOpensNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	count("after the last was revoked", 0)
+}
+
+func TestTheSettingIsTheUsersOfTheProcess(t *testing.T) {
+	f, err := Of(filepath.Join(t.TempDir(), "memory.db"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Serve("a-secret-of-this-test", nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.Tokens(); len(got) != 1 || got[0].Name != local.OSUser() || got[0].Name == "" {
+		t.Errorf("got %v, want one token named %q", got, local.OSUser())
+	}
 }

@@ -108,6 +108,13 @@ class Life(unittest.TestCase):
             with Memory(d / "arm7.db", options=OPTIONS) as m:
                 self.assertEqual(m.stats().total, 4)
 
+    def test_what_is_stored_is_by_the_user(self):
+        with folder() as d, Memory(d / "m.db", options=OPTIONS) as m:
+            who = m.get(m.learn("the drawer opens to the left").memory_id).provenance.who
+            self.assertNotEqual(who, "ROBOTMEM_TOKEN")
+            if os.name != "nt":
+                self.assertEqual(who, __import__("pwd").getpwuid(os.getuid()).pw_name)
+
     def test_a_filter_in_short(self):
         with folder() as d, Memory(d / "m.db", options=OPTIONS) as m:
             for force, wet in ((8, True), (12, True), (20, False)):
