@@ -129,6 +129,17 @@ class Life(unittest.TestCase):
                     m.recall(where=bad)
                 self.assertEqual(refused.exception.field, "context_filter")
 
+    def test_an_encrypted_file(self):
+        with folder() as d:
+            (d / "arm7.key").write_text(_node.run(["key", "new"]))
+            with Memory(d / "m.db", options=OPTIONS, key_file=d / "arm7.key") as m:
+                m.learn("the drawer opens to the left")
+            with self.assertRaisesRegex(RobotmemError, "encrypted"):
+                Memory(d / "m.db", options=OPTIONS)
+            with Memory(d / "m.db", options=OPTIONS, key_file=str(d / "arm7.key")) as m:
+                self.assertEqual(m.stats().total, 1)
+                self.assertRaisesRegex(RobotmemError, "key_file", Memory, m.url, key_file=d / "arm7.key")
+
     def test_an_episode_that_ctrl_c_ends_has_no_outcome(self):
         with folder() as d, Memory(d / "m.db", options=OPTIONS) as m:
             for raised, score in ((KeyboardInterrupt, None), (ValueError, 0)):

@@ -61,14 +61,20 @@ class Memory(Operations):
         port: int = 0,
         options: Sequence[str] = (),
         start_timeout: float = 60.0,
+        key_file: str | os.PathLike[str] | None = None,
     ):
         """token is one that the node at a URL knows (default: ROBOTMEM_TOKEN); timeout, in seconds, is
         how long a node may be silent; retries how often a read is asked again while the node is busy;
         port that of a node that is started, 0 for a free one; options more arguments of `robotmem web`,
-        such as ["--embedder", "none"]; start_timeout, in seconds, how long it may take to start. The
-        last three are of no use if a node is joined."""
+        such as ["--embedder", "none"]; start_timeout, in seconds, how long it may take to start;
+        key_file the file with the key of an encrypted memory (default: the setting of the command). The
+        last four are of no use if a node is joined."""
         where = _node.usual_file() if where is None else os.path.expanduser(os.fsdecode(where))
         self._path = None if where.lower().startswith(("http://", "https://")) else os.path.abspath(where)
+        if key_file is not None:
+            if self._path is None:
+                raise RobotmemError("invalid", "key_file", "opens a file, and %s is a node, which has its key" % where)
+            options = [*options, "--key-file", os.path.abspath(os.path.expanduser(os.fsdecode(key_file)))]
         self._settings = (timeout, retries, port, list(options), start_timeout)
         self._child: _node.Child | None = None
         self._reopening = threading.Lock()
