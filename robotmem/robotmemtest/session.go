@@ -287,7 +287,14 @@ func seenAgain(t *testing.T, s robotmem.Service) {
 	equal(t, "the second episode, failures",
 		lists(second, robotmem.RecallRequest{ContextFilter: robotmem.Object{"outcome": "failure"}}), []int64{stuck})
 
+	listed := do(t, s.List, &robotmem.ListRequest{SessionID: second})
+	equal(t, "list of the second episode", ids(listed.Memories), []int64{own, stuck, before})
+	shown := do(t, s.SessionMemories, &admin.SessionMemoriesRequest{SessionID: second})
+	equal(t, "memories of the second episode", sortedIDs(ids(shown.Memories)), []int64{before, stuck, own})
+
 	do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: before, Reason: "it was another tray"})
+	listed = do(t, s.List, &robotmem.ListRequest{SessionID: second})
+	equal(t, "list after a memory was forgotten", ids(listed.Memories), []int64{own, stuck})
 	equal(t, "the second episode after a memory was forgotten", lists(second, robotmem.RecallRequest{}),
 		[]int64{stuck, own})
 }

@@ -114,12 +114,17 @@ type Listing struct {
 	Created                      time.Time // earliest
 }
 
-// List returns the memories of a listing.
+// List returns the memories of a listing. An episode has those that it has seen again, too.
 func (x *Index) List(c *store.Conn, l Listing) (*bitset.BitSet, error) {
 	if err := x.Columns.Sync(c); err != nil {
 		return nil, err
 	}
-	set, err := withinSnapshot(c, x.Columns.list(l))
+	rest := l
+	rest.Session = ""
+	set, err := withSightings(c, x.Columns.list(l), l.Session, func() *bitset.BitSet { return x.Columns.list(rest) })
+	if err == nil {
+		set, err = withinSnapshot(c, set)
+	}
 	if err != nil {
 		return nil, err
 	}

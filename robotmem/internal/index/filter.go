@@ -21,9 +21,12 @@ const FewMemories = 64
 // stored and those that it has seen again.
 func (x *Index) Admit(c *store.Conn, b Selection) (*bitset.BitSet, error) {
 	set := x.Columns.Admit(b)
-	if b.Session != "" && b.AsOf == nil {
+	if b.AsOf == nil {
+		rest := b
+		rest.Session = ""
+
 		var err error
-		if set, err = x.withSightings(c, set, b); err != nil {
+		if set, err = withSightings(c, set, b.Session, func() *bitset.BitSet { return x.Columns.Admit(rest) }); err != nil {
 			return nil, err
 		}
 	}
@@ -31,16 +34,20 @@ func (x *Index) Admit(c *store.Conn, b Selection) (*bitset.BitSet, error) {
 	return withinSnapshot(c, set)
 }
 
-// withSightings adds to the memories of an episode those that it has seen again and that pass the rest of the
-// selection.
-func (x *Index) withSightings(c *store.Conn, set *bitset.BitSet, b Selection) (*bitset.BitSet, error) {
-	seen, err := c.Sightings(b.Session)
+// withSightings adds to the memories of an episode those that it has seen again and that all has, the memories that pass
+// the other conditions.
+func withSightings(
+	c *store.Conn, set *bitset.BitSet, session string, all func() *bitset.BitSet,
+) (*bitset.BitSet, error) {
+	if session == "" {
+		return set, nil
+	}
+	seen, err := c.Sightings(session)
 	if err != nil || len(seen) == 0 {
 		return set, err
 	}
 
-	b.Session = ""
-	rest := x.Columns.Admit(b)
+	rest := all()
 	set = set.Clone() // it is shared
 
 	for _, id := range seen {
