@@ -285,6 +285,7 @@ type ListRequest struct {
 	PerceptionType string   `json:"perception_type,omitempty" validate:"omitempty,oneof=visual tactile auditory proprioceptive procedural spatial" doc:"Only perceptions of this type."`
 	SessionID      string   `json:"session_id,omitempty" validate:"omitempty,session" doc:"Only memories of this episode."`
 	Tags           []string `json:"tags,omitempty" validate:"max=32,dive,tag" doc:"Only memories with all of these tags."`
+	ContextFilter  Object   `json:"context_filter,omitempty" doc:"Filter over context paths, as in recall."`
 	Cursor         string   `json:"cursor,omitempty" validate:"max=512" doc:"The value of next from the previous page. New entries do not shift the pages."`
 }
 

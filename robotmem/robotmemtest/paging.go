@@ -147,6 +147,34 @@ var pagingCases = []testCase{
 			equal(t, name+": total", res.Total, int64(len(tt.want)))
 		}
 
+		d := created(t, s, &robotmem.LearnRequest{
+			Insight: "fact number 4", Context: robotmem.Object{"force": "12 N", "task": object{"success": false}},
+		})
+		do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: d, Reason: "test"})
+		e := created(t, s, &robotmem.LearnRequest{Insight: "fact number 5", Context: robotmem.Object{"force": "9 N"}})
+
+		for name, tt := range map[string]struct {
+			filter, status string
+			want           []int64
+		}{
+			"force":               {`{"force":{"$lt":"20 N"}}`, "", []int64{e}},
+			"force, all":          {`{"force":{"$lt":0.02}}`, "all", []int64{}},
+			"force in kN, all":    {`{"force":{"$lt":"0.02 kN"}}`, "all", []int64{e, d}},
+			"outcome, forgotten":  {`{"task.success":false}`, "invalidated", []int64{d}},
+			"a page of something": {`{"force":{"$exists":false}}`, "", []int64{c, b, a}},
+		} {
+			res := do(t, s.List, &robotmem.ListRequest{ContextFilter: robotmem.ParseObject(tt.filter), Status: tt.status})
+			equal(t, name, ids(res.Memories), tt.want)
+		}
+
+		first := do(t, s.List, &robotmem.ListRequest{ContextFilter: robotmem.Object{"force": object{"$exists": false}}, Limit: 2})
+		second := do(t, s.List, &robotmem.ListRequest{
+			ContextFilter: robotmem.Object{"force": object{"$exists": false}}, Limit: 2, Cursor: first.Next,
+		})
+		equal(t, "page of a filter", ids(second.Memories), []int64{a})
+		refused(t, s.List, &robotmem.ListRequest{ContextFilter: robotmem.Object{"force": object{"$lt": "9,5 N"}}},
+			robotmem.Invalid, "context_filter", "9.5 N")
+
 		refused(t, s.List, &robotmem.ListRequest{SessionID: noSession}, robotmem.NotFound, "session_id")
 		refused(t, s.List, &robotmem.ListRequest{SessionID: " first"}, robotmem.Invalid, "session_id")
 		refused(t, s.List, &robotmem.ListRequest{Tags: []string{"not a tag"}}, robotmem.Invalid, "tags[0]")

@@ -9,6 +9,7 @@ import (
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
@@ -99,7 +100,10 @@ func (n *Engine) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem
 				Collection: r.Collection, Session: r.SessionID, Category: r.Category, Kind: r.Type,
 				Perception: r.PerceptionType,
 			},
-			Status: r.Status, Tags: r.Tags, MinConfidence: r.ConfidenceMin, MaxConfidence: r.ConfidenceMax,
+			Status: r.Status, Tags: r.Tags, MinConfidence: r.ConfidenceMin, MaxConfidence: r.ConfidenceMax, Now: n.Now(),
+		}
+		if l.Filter, err = filter.Parse(r.ContextFilter); err != nil {
+			return err
 		}
 		if r.Days > 0 {
 			l.Created = n.Now().AddDate(0, 0, -r.Days)

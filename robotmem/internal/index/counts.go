@@ -9,6 +9,7 @@ import (
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -112,6 +113,8 @@ type Listing struct {
 	Tags                         []string
 	MinConfidence, MaxConfidence *float64  // as stored, not as of now
 	Created                      time.Time // earliest
+	Filter                       *filter.Condition
+	Now                          time.Time // of the filter
 }
 
 // List returns the memories of a listing. An episode has those that it has seen again, too.
@@ -129,7 +132,17 @@ func (x *Index) List(c *store.Conn, l Listing) (*bitset.BitSet, error) {
 		return nil, err
 	}
 
-	return x.Columns.Tagged(l.Tags, set), nil
+	set = x.Columns.Tagged(l.Tags, set)
+	if l.Filter == nil || l.Status == "active" {
+		return x.Narrow(c, l.Filter, set, l.Now)
+	}
+
+	// The cached sets of outcomes have the active memories only.
+	if _, err := x.Columns.TextBounds(c, l.Filter); err != nil {
+		return nil, err
+	}
+
+	return x.narrowEach(c, l.Filter, set, l.Now)
 }
 
 func (r *Columns) list(l Listing) *bitset.BitSet {

@@ -3081,6 +3081,8 @@ export interface operations {
                 session_id?: string;
                 /** @description Only memories with all of these tags. */
                 tags?: string[];
+                /** @description Filter over context paths, as in recall. */
+                context_filter?: string;
                 /** @description The value of next from the previous page. New entries do not shift the pages. */
                 cursor?: string;
             };

@@ -1751,6 +1751,8 @@ class Operations:
         perception_type: Literal["visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"] | None = None,
         session_id: str | None = None,
         tags: Sequence[str] | None = None,
+        context_filter: Object | str | Sequence[str] | None = None,
+        where: str | Sequence[str] | None = None,
         cursor: str | None = None,
     ) -> ListResponse:
         """Page through memories, newest first.
@@ -1770,12 +1772,16 @@ class Operations:
             perception_type: Only perceptions of this type.
             session_id: Only memories of this episode.
             tags: Only memories with all of these tags.
+            context_filter: Filter over context paths, as in recall.
+            where: context_filter in short: "params.grip_force<15N", or a list of such conditions that must
+                all hold.
             cursor: The value of next from the previous page. New entries do not shift the pages.
         """
         return ListResponse(self._call("list", {"page": page, "limit": limit, "before_id": before_id,
             "collection": collection, "type": type, "category": category, "status": status, "confidence_min":
             confidence_min, "confidence_max": confidence_max, "days": days, "perception_type":
-            perception_type, "session_id": session_id, "tags": tags, "cursor": cursor}))
+            perception_type, "session_id": session_id, "tags": tags, "context_filter": context_filter,
+            "where": where, "cursor": cursor}))
 
     def sessions(
         self,
@@ -2638,6 +2644,8 @@ class AsyncOperations:
         perception_type: Literal["visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"] | None = None,
         session_id: str | None = None,
         tags: Sequence[str] | None = None,
+        context_filter: Object | str | Sequence[str] | None = None,
+        where: str | Sequence[str] | None = None,
         cursor: str | None = None,
     ) -> ListResponse:
         """Page through memories, newest first.
@@ -2657,12 +2665,16 @@ class AsyncOperations:
             perception_type: Only perceptions of this type.
             session_id: Only memories of this episode.
             tags: Only memories with all of these tags.
+            context_filter: Filter over context paths, as in recall.
+            where: context_filter in short: "params.grip_force<15N", or a list of such conditions that must
+                all hold.
             cursor: The value of next from the previous page. New entries do not shift the pages.
         """
         return ListResponse(await self._call("list", {"page": page, "limit": limit, "before_id": before_id,
             "collection": collection, "type": type, "category": category, "status": status, "confidence_min":
             confidence_min, "confidence_max": confidence_max, "days": days, "perception_type":
-            perception_type, "session_id": session_id, "tags": tags, "cursor": cursor}))
+            perception_type, "session_id": session_id, "tags": tags, "context_filter": context_filter,
+            "where": where, "cursor": cursor}))
 
     async def sessions(
         self,
