@@ -53,6 +53,12 @@ func (c *opCommand) run(ctx context.Context, a *app) error {
 
 		var first error
 
+		if c.target.FieldByName("JSON").Bool() { // one array, also of what fails
+			array, out := printed.ArrayTo(a.Stdout), a.Stdout
+			defer func() { _, a.Stdout = array.Close(), out }()
+			a.Stdout = array
+		}
+
 		for i, request := range requests {
 			if i > 0 && !a.asJSON && c.format() == "" {
 				fmt.Fprintln(a.Stdout)
