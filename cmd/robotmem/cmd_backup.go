@@ -232,6 +232,9 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 	return cmp.Or(err, damaged)
 }
 
+// newestNamed is how many backups of a folder an error names.
+const newestNamed = 5
+
 type backupRestoreCmd struct {
 	Backup string `arg:"" name:"backup" type:"path" help:"The backup, as list names it, or a path; also a memory's file that nobody has open."`
 	To     string `name:"to" placeholder:"FILE" type:"path" help:"Restore to this file instead of the memory's own."`
@@ -257,7 +260,7 @@ func (c *backupRestoreCmd) Run(ctx context.Context, a *app) error {
 		path = c.To
 	}
 	if all, err := backup.List(from); err == nil && len(all) > 0 {
-		newest := all[max(0, len(all)-mostNamed):]
+		newest := all[max(0, len(all)-newestNamed):]
 
 		names := make([]string, len(newest))
 		for i, one := range newest {

@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/collected"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/live"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/shell"
@@ -265,7 +266,7 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 			a.note("import: going on after line %d", o.State.Counts.Lines)
 		}
 
-		counts, err := jsonl.Import(ctx, inCollection(m, a.Config.Collection), in, o)
+		counts, err := jsonl.Import(ctx, collected.In(m, a.Config.Collection), in, o)
 		if errors.Is(err, jsonl.ErrNoRequests) {
 			return err
 		}
@@ -439,7 +440,7 @@ func (c *importCmd) markdown(ctx context.Context, a *app) error {
 		report, err := m.Import(ctx, src, archive.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun, Refused: a.refused})
 		learnt := markdown.Counts{Read: src.Facts()}
 		if err == nil && !c.DryRun {
-			learnt, err = src.Learn(ctx, inCollection(m, a.Config.Collection), a.refused)
+			learnt, err = src.Learn(ctx, collected.In(m, a.Config.Collection), a.refused)
 		}
 		if report != nil {
 			report.Memories.Refused += bad

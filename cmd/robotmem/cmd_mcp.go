@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/collected"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/mcp"
 	"github.com/robotmem/robotmem-go/web"
@@ -18,7 +19,7 @@ func (c *mcpCmd) Run(ctx context.Context, a *app) error {
 	return a.Use(ctx, func(m robotmem.Node) error {
 		defer inBackground(ctx, func(ctx context.Context) { a.makeBackups(ctx, m) })()
 		defer inBackground(ctx, func(ctx context.Context) { a.replicate(ctx, m) })()
-		s := mcp.NewServer(inCollection(a.joined(m), a.Config.Collection), mcp.Options{Version: a.Version, Logger: a.Log})
+		s := mcp.NewServer(collected.In(a.joined(m), a.Config.Collection), mcp.Options{Version: a.Version, Logger: a.Log})
 		return s.ServeStdio(ctx, a.Stdin, a.Stdout)
 	})
 }

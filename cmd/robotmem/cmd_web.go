@@ -21,6 +21,7 @@ import (
 
 	"github.com/go-viper/mapstructure/v2"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/collected"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/limits"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/tokens"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -141,7 +142,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 
-	svc := inCollection(a.joined(m), set.Collection)
+	svc := collected.In(a.joined(m), set.Collection)
 	// The node works without a secret, for example on a read-only disk.
 	if options.Secret, err = tokens.Secret(accepted.Memory.Secret()); err != nil {
 		a.Log.Warn("this node cannot prove to other programs that it serves the file", "err", err)
@@ -195,7 +196,7 @@ func (a *app) serveSite(ctx context.Context, options *web.Options, onlyLocal boo
 
 	options.Open, options.OpenAs = a.openSiteUntil(ctx, opened), robotmem.Caller{Tenant: a.tenant(), Role: robotmem.RoleAdmin}
 
-	return a.serveOver(ctx, inCollection(guard, a.Config.Collection), options, onlyLocal, tlsConfig)
+	return a.serveOver(ctx, collected.In(guard, a.Config.Collection), options, onlyLocal, tlsConfig)
 }
 
 // openSiteUntil returns a function that reports whether requests need no token. They need none until the tenant has

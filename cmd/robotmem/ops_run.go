@@ -110,9 +110,7 @@ func (c *opCommand) ask(ctx context.Context, a *app, m robotmem.Node, request js
 	if err := a.answer(asJSON, res); err != nil {
 		return err
 	}
-	if !asJSON {
-		c.sayWhyEmpty(ctx, a, m, request, res)
-	}
+	c.hint(ctx, a, m, request, res)
 
 	return nil
 }

@@ -1,4 +1,5 @@
-package main
+// Package collected gives a memory another default collection.
+package collected
 
 import (
 	"context"
@@ -15,8 +16,8 @@ type collected struct {
 	name string
 }
 
-// inCollection gives m another default collection; name "" changes nothing.
-func inCollection(m robotmem.Node, name string) robotmem.Node {
+// In gives m another default collection; name "" changes nothing.
+func In(m robotmem.Node, name string) robotmem.Node {
 	if name == "" {
 		return m
 	}

@@ -1,0 +1,25 @@
+package hints
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/robotmem/robotmem-go/robotmem/admin"
+)
+
+func TestANewCollectionNearAnotherIsNamed(t *testing.T) {
+	all := []admin.CollectionCount{
+		{Collection: "kitchen", Total: 7}, {Collection: "arm-7", Total: 7, Sessions: 1}, {Collection: "garage", Total: 2},
+		{Collection: "kitchn", Total: 1}, {Collection: "arm-8", Total: 1}, {Collection: "garaje", Sessions: 1},
+		{Collection: "attic", Total: 1}, {Collection: "gaarge", Total: 2},
+	}
+	for asked, want := range map[string]string{
+		"kitchn": "there is kitchen", "garaje": "there is garage", "arm-8": "", "attic": "", "kitchen": "", "default": "",
+		"gaarge": "",
+	} {
+		got := NewCollection(asked, all)
+		if !strings.Contains(got, want) || want == "" && got != "" {
+			t.Errorf("%s: got %q, want %q", asked, got, want)
+		}
+	}
+}
