@@ -184,7 +184,16 @@ func (a *app) OpenDefault(ctx context.Context) (*local.Node, error) {
 		return nil, err
 	}
 	isNew := !a.Config.onServer() && !exists(path)
-	folder := !exists(filepath.Dir(path))
+	dir := filepath.Dir(path)
+	folder := !exists(dir)
+
+	// A mistyped --db must not make a tree of folders either. The usual place may be spelt out.
+	above := filepath.Dir(dir)
+	if isNew && folder && !exists(above) && a.Config.given["db"] != 0 && dir != a.Config.Home {
+		return nil, notFound("db", "there is no folder %s for %s; correct the path, or make it: mkdir -p %s",
+			above, filepath.Join(filepath.Base(dir), filepath.Base(path)), shell.Quote(dir))
+	}
+
 	m, err := a.Open(ctx, path)
 	if err == nil && isNew {
 		// A mistyped --db must not look like an empty memory.
