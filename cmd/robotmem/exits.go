@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/web"
@@ -59,7 +60,7 @@ func (a *app) fail(err error) int {
 		if k := robotmem.KindOf(err); k == robotmem.Internal || k == robotmem.Corrupt {
 			level = slog.LevelError
 		}
-		if cause := innermost(err); cause.Error() != err.Error() {
+		if cause := innermost(err); !strings.Contains(err.Error(), cause.Error()) {
 			a.Log.Log(context.Background(), level, "cause", "kind", robotmem.KindOf(err), "err", cause)
 		}
 	}
