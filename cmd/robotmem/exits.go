@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
+	"syscall"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/web"
@@ -37,10 +39,28 @@ var exits = []struct {
 	next    string
 }{
 	{0, "the command did what it was asked", ""},
-	{1, "it failed, or was interrupted: unavailable, conflict, internal", "try again, after what the message names"},
+	{1, "it failed: unavailable, conflict, internal", "try again, after what the message names"},
 	{2, "the request or the command line is wrong: invalid, forbidden, too_large", "change the command; the message names the field"},
 	{3, "there is no such memory, episode or backup: not_found", "look it up with list, session list or backup list"},
 	{4, "something is damaged: corrupt, or doctor found a problem", "robotmem doctor names the remedy"},
+	{130, "Ctrl-C (SIGINT) ended it before it was done", "run it again; what it has stored is kept"},
+	{143, "SIGTERM ended it before it was done", "run it again; what it has stored is kept"},
+}
+
+// signalled is why a command ends early.
+type signalled struct{ os.Signal }
+
+func (s signalled) Error() string { return s.String() }
+
+// afterSignal is the exit code of a command that failed, or is 128 and the number of the signal if one ended it.
+func afterSignal(ctx context.Context, code int) int {
+	var by signalled
+	if code != 1 || !errors.As(context.Cause(ctx), &by) {
+		return code
+	}
+	number, _ := by.Signal.(syscall.Signal)
+
+	return 128 + int(number)
 }
 
 // fail prints an error and returns the exit code. The internal cause goes to the log.

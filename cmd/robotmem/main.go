@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 	"unicode/utf8"
@@ -92,10 +93,20 @@ func checkText(args []string) error {
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	// The first signal ends ctx, and the command completes what it has begun. The handler is
 	// then removed, so that a second signal ends the process.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
+	ctx, end := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	stop := sync.OnceFunc(func() { signal.Stop(signals); close(signals) })
 	defer stop()
-	return runUntil(ctx, args, stdin, stdout, stderr)
+
+	go func() {
+		if s, ok := <-signals; ok {
+			stop()
+			end(signalled{s})
+		}
+	}()
+
+	return afterSignal(ctx, runUntil(ctx, args, stdin, stdout, stderr))
 }
 
 // runUntil runs the program until ctx ends, which interrupts it.
