@@ -89,6 +89,9 @@ func Import(ctx context.Context, svc robotmem.Service, in io.Reader, o Options) 
 			return im.counts, err
 		}
 		b, err := readBatch(lines)
+		if err == nil && b.lines == 0 && im.counts.Lines == 0 {
+			return im.counts, errNothing
+		}
 		if err != nil || b.lines == 0 {
 			return im.counts, err
 		}
@@ -116,6 +119,11 @@ func (im *importer) where(number int64) string { return fmt.Sprintf("%s %d", im.
 // ErrNoRequests means that the first lines of a text are all no learn requests, so that the others
 // are not read.
 var ErrNoRequests = errors.New("is no file of learn requests")
+
+// errNothing is the error of a text without a line, as an interrupted copy leaves.
+var errNothing = &robotmem.Error{
+	Op: "import", Kind: robotmem.Invalid, Field: "file", Err: fmt.Errorf("is empty, so that it %w", ErrNoRequests),
+}
 
 // firstRows are the lines that decide whether a text is one of learn requests.
 const firstRows = 20
