@@ -133,7 +133,7 @@ func (l *Lines) Fields(v reflect.Value, above string) {
 			}
 			continue
 		case time.Time, []string, float64:
-			l.Detail(name, cellText(one))
+			l.Detail(name, fieldText(name, one))
 			continue
 		case fmt.Stringer:
 			l.Detail(name, one.String())
@@ -353,7 +353,7 @@ func Table[T any](l *Lines, header string, items []T, row func(T) []any) {
 	rows := make([][]string, len(items))
 	for i, item := range items {
 		for _, value := range row(item) {
-			text := cellText(value)
+			text := fieldText(names[min(len(rows[i]), len(names)-1)], value)
 			if l.screen.Width == 0 {
 				text = screen.Cut(text, maxCell)
 			}
@@ -374,6 +374,23 @@ func Table[T any](l *Lines, header string, items []T, row func(T) []any) {
 func painted(name string) bool {
 	name = strings.ToLower(name)
 	return slices.Contains([]string{"status", "category", "type", "kind", "tier", "verdict"}, name) || strings.HasSuffix(name, "outcome")
+}
+
+// shares are fields from 0 to 1, whose further digits say nothing to a person.
+var shares = []string{"confidence", "similarity", "relevance", "score"}
+
+// fieldText is cellText for a field. A share has three digits; --json has them all.
+func fieldText(name string, value any) string {
+	words := strings.Fields(strings.ToLower(name))
+	share, isNumber := value.(float64)
+	if p, isPointer := value.(*float64); isPointer && p != nil {
+		share, isNumber = *p, true
+	}
+	if isNumber && len(words) > 0 && slices.Contains(shares, words[len(words)-1]) {
+		return fmt.Sprintf("%.3g", share)
+	}
+
+	return cellText(value)
 }
 
 // cellText is a value in a table; - is an empty text or no value.

@@ -36,3 +36,26 @@ func TestLongTablesAreCut(t *testing.T) {
 		}
 	}
 }
+
+func TestSharesHaveThreeDigits(t *testing.T) {
+	type answer struct {
+		Confidence float64 `json:"confidence"`
+		X          float64 `json:"x"`
+		List       []struct {
+			Confidence float64  `json:"confidence"`
+			Score      *float64 `json:"score"`
+		} `json:"list"`
+	}
+	a := answer{Confidence: 0.799992, X: 52.52001, List: make([]struct {
+		Confidence float64  `json:"confidence"`
+		Score      *float64 `json:"score"`
+	}, 1)}
+	a.List[0].Confidence = 0.849991
+	a.List[0].Score = new(0.999999)
+	var out strings.Builder
+	To(&out, screen.Screen{}).Fields(reflect.ValueOf(a), "")
+	got := strings.Join(strings.Fields(out.String()), " ")
+	if want := "confidence: 0.8 x: 52.52 list: CONFIDENCE SCORE 0.85 1"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
