@@ -3,11 +3,13 @@ package main
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"github.com/go-viper/mapstructure/v2"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/robotmem/mcp/clients"
 )
 
@@ -83,6 +85,10 @@ func (c *setupCmd) Run(a *app, g *globals) error {
 // entry is the entry that the command line asks for.
 func (c *setupCmd) entry(a *app, g *globals, client *clients.Client) (clients.Entry, error) {
 	command := c.Command
+	// A client of another machine, or a program that comes later, is possible.
+	if _, err := exec.LookPath(command); command != "" && err != nil {
+		a.warn("note: there is no program " + printed.OneLine(command) + " here that can be run; the client cannot start it until there is")
+	}
 	if command == "" {
 		var err error
 		if command, err = thisProgram(); err != nil {
