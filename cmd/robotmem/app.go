@@ -50,7 +50,8 @@ type app struct {
 	color    string // auto, always or never
 	serves   string // the type of client that this process serves while it runs, "" for a command
 	env      func(string) (string, bool)
-	bar      *progressBar // the last one, nil before the first
+	bar      *progressBar       // the last one, nil before the first
+	spoken   func(error) string // spells an error for the command line; nil before an operation is asked
 	closers  []io.Closer
 }
 

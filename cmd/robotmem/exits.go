@@ -40,7 +40,7 @@ var exits = []struct {
 }{
 	{0, "the command did what it was asked", ""},
 	{1, "it failed: unavailable, conflict, internal", "try again, after what the message names"},
-	{2, "the request or the command line is wrong: invalid, forbidden, too_large", "change the command; the message names the field"},
+	{2, "the request or the command line is wrong: invalid, forbidden, too_large", "change the command; the message names the flag"},
 	{3, "there is no such memory, episode or backup: not_found", "look it up with list, session list or backup list"},
 	{4, "something is damaged: corrupt, or doctor found a problem", "robotmem doctor names the remedy"},
 	{130, "Ctrl-C (SIGINT) ended it before it was done", "run it again; what it has stored is kept"},
@@ -74,7 +74,11 @@ func (a *app) fail(err error) int {
 		// What reads the answer reads the error too: the object is that of REST.
 		_, _ = a.Stdout.Write(web.ProblemJSON(err)) // stderr says the same
 	}
-	fmt.Fprintf(a.Stderr, "robotmem: %v\n", err)
+	text := err.Error()
+	if a.spoken != nil {
+		text = a.spoken(err)
+	}
+	fmt.Fprintln(a.Stderr, "robotmem: "+text)
 	if a.Log != nil {
 		level := slog.LevelDebug
 		if k := robotmem.KindOf(err); k == robotmem.Internal || k == robotmem.Corrupt {

@@ -25,6 +25,8 @@ type opCommand struct {
 	op     *robotmem.Op
 	fields []opField
 	target reflect.Value // the parsed struct
+
+	inShort bool // --where alone gives the filter
 }
 
 // opField is one field of the request, in the struct under the same index.

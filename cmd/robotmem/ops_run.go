@@ -16,6 +16,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/rows"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/spoken"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/stdin"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
@@ -27,6 +28,8 @@ const maxStdin = 64 << 20
 
 // run asks the operation, once for each memory that the command line names, and prints the answers.
 func (c *opCommand) run(ctx context.Context, a *app) error {
+	a.spoken = func(err error) string { return spoken.Error(c.op, err, c.inShort) }
+
 	requests, err := c.requests(a)
 	if err != nil {
 		return err
@@ -291,6 +294,7 @@ func (c *opCommand) addConditions(values url.Values) (err error) {
 	if !f.IsValid() || f.Len() == 0 {
 		return nil
 	}
+	c.inShort = values.Get(field) == ""
 	filter, err := where.And(f.Interface().([]string), values.Get(field))
 	if err != nil {
 		return c.invalid("where", "%w; put each in single quotes after a --where of its own, "+
