@@ -299,6 +299,7 @@ type ListResponse struct {
 	Limit    int      `json:"limit"`
 	Next     string   `json:"next,omitempty" doc:"The cursor of the next page. Absent on the last page."`
 	Degraded []string `json:"degraded,omitempty" doc:"Damaged memories that the page omits, and why."`
+	Notes    []string `json:"notes,omitempty" doc:"What no memory has of what the context_filter asks for."`
 }
 
 // StartSessionResponse is the result of StartSession: the session and its briefing.

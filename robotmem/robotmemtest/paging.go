@@ -167,6 +167,13 @@ var pagingCases = []testCase{
 			equal(t, name, ids(res.Memories), tt.want)
 		}
 
+		misspelt := robotmem.Object{"Force": object{"$lt": "20 N"}}
+		meant := []string{"context_filter: no memory has Force; did you mean force?"}
+		equal(t, "notes of list", do(t, s.List, &robotmem.ListRequest{ContextFilter: misspelt}).Notes, meant)
+		equal(t, "notes of aggregate", do(t, s.Aggregate, &robotmem.AggregateRequest{ContextFilter: misspelt}).Notes, meant)
+		equal(t, "first note of advise",
+			do(t, s.Advise, &robotmem.AdviseRequest{Query: "fact", ContextFilter: misspelt}).Notes[:1], meant)
+
 		first := do(t, s.List, &robotmem.ListRequest{ContextFilter: robotmem.Object{"force": object{"$exists": false}}, Limit: 2})
 		second := do(t, s.List, &robotmem.ListRequest{
 			ContextFilter: robotmem.Object{"force": object{"$exists": false}}, Limit: 2, Cursor: first.Next,

@@ -24,7 +24,13 @@ func (n *Engine) Advise(ctx context.Context, req *robotmem.AdviseRequest) (res *
 		}
 		res, err = read(ctx, n, "advise", req, func(c *store.Conn, r *robotmem.AdviseRequest, res *robotmem.AdviseResponse) error {
 			from := attempts.Source{Index: n.index, Outcomes: n.records.Rules.Outcomes().AllPaths(), Now: n.Now()}
-			return attempts.Advise(from, c, r, res)
+			if err := attempts.Advise(from, c, r, res); err != nil || res.Attempts > 0 {
+				return err
+			}
+			hints, err := n.emptyHints(ctx, c, r.ContextFilter)
+			res.Notes = append(hints, res.Notes...)
+
+			return err
 		})
 
 		return err

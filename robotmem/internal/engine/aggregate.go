@@ -14,7 +14,12 @@ import (
 )
 
 func (n *Engine) Aggregate(ctx context.Context, req *robotmem.AggregateRequest) (*robotmem.AggregateResponse, error) {
-	return read(ctx, n, "aggregate", req, n.aggregate)
+	return read(ctx, n, "aggregate", req, func(c *store.Conn, r *robotmem.AggregateRequest, res *robotmem.AggregateResponse) (err error) {
+		if err = n.aggregate(c, r, res); err == nil && res.Memories == 0 {
+			res.Notes, err = n.emptyHints(ctx, c, r.ContextFilter)
+		}
+		return err
+	})
 }
 
 func (n *Engine) aggregate(c *store.Conn, r *robotmem.AggregateRequest, res *robotmem.AggregateResponse) error {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -14,6 +13,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/spelling"
 )
 
@@ -32,18 +32,8 @@ func (s *source) Hints(ctx context.Context, q *recall.Query, in recall.Set) (hin
 		return hints, nil
 	}
 
-	all, err := s.index.List(s.c, index.Listing{Scope: index.Scope{Collection: readable}, Status: "all"})
-	if err != nil {
+	if hints, err = s.filterHints(ctx, s.c, q.Filter, in.Count() == 0); err != nil {
 		return nil, err
-	}
-
-	if err := s.unknownPaths(q.Filter, all, note); err != nil {
-		return nil, err
-	}
-	if len(hints) == 0 && in.Count() == 0 {
-		if err := s.unmetConditions(q.Filter, all, q.Now, note); err != nil {
-			return nil, err
-		}
 	}
 
 	// A path or a value that no memory has explains an empty answer well enough.
@@ -69,12 +59,43 @@ func (s *source) Hints(ctx context.Context, q *recall.Query, in recall.Set) (hin
 	return hints, nil
 }
 
+// filterHints says what no memory has of what a filter asks for: paths, or if nothing passes the filter, values.
+func (n *Engine) filterHints(
+	ctx context.Context, c *store.Conn, of *filter.Condition, isEmpty bool,
+) (hints []string, err error) {
+	if of == nil {
+		return nil, nil
+	}
+
+	note := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
+	readable := cmp.Or(robotmem.CallerOf(ctx).Collections, robotmem.AllCollections)
+	all, err := n.index.List(c, index.Listing{Scope: index.Scope{Collection: readable}, Status: "all"})
+	if err != nil {
+		return nil, err
+	}
+
+	if err = n.unknownPaths(c, of, all, note); err == nil && len(hints) == 0 && isEmpty {
+		err = n.unmetConditions(c, of, all, note)
+	}
+
+	return hints, err
+}
+
+// emptyHints are filterHints for an operation that found nothing.
+func (n *Engine) emptyHints(ctx context.Context, c *store.Conn, of robotmem.Object) ([]string, error) {
+	condition, err := filter.Parse(of)
+	if err != nil {
+		return nil, err
+	}
+	return n.filterHints(ctx, c, condition, true)
+}
+
 // unknownPaths notes the paths of a filter that no memory of a set has, each with the path that it may mean.
-func (s *source) unknownPaths(of *filter.Condition, set *bitset.BitSet, note func(string, ...any)) error {
+func (n *Engine) unknownPaths(c *store.Conn, of *filter.Condition, set *bitset.BitSet, note func(string, ...any)) error {
 	var known []string
 
 	for _, path := range slices.DeleteFunc(of.Paths(), filter.OwnField) {
-		having, err := s.index.Columns.Having(s.c, &filter.Condition{Op: "$exists", Path: path}, set)
+		having, err := n.index.Columns.Having(c, &filter.Condition{Op: "$exists", Path: path}, set)
 		if err != nil {
 			return err
 		}
@@ -83,7 +104,7 @@ func (s *source) unknownPaths(of *filter.Condition, set *bitset.BitSet, note fun
 		}
 
 		if known == nil {
-			paths, _, err := s.index.Columns.ContextPaths(s.c, set, index.PathsAsked{Limit: index.MaxPaths})
+			paths, _, err := n.index.Columns.ContextPaths(c, set, index.PathsAsked{Limit: index.MaxPaths})
 			if err != nil {
 				return err
 			}
@@ -105,7 +126,7 @@ func (s *source) unknownPaths(of *filter.Condition, set *bitset.BitSet, note fun
 
 // unmetConditions notes the conditions that no memory of a set meets, each with what the memories have at its path, if
 // that differs in kind, in unit or in spelling from what the condition compares with.
-func (s *source) unmetConditions(of *filter.Condition, set *bitset.BitSet, now time.Time, note func(string, ...any)) error {
+func (n *Engine) unmetConditions(c *store.Conn, of *filter.Condition, set *bitset.BitSet, note func(string, ...any)) error {
 	var failed error
 
 	of.Required(func(leaf *filter.Condition) {
@@ -113,13 +134,13 @@ func (s *source) unmetConditions(of *filter.Condition, set *bitset.BitSet, now t
 			return
 		}
 
-		met, err := s.index.Narrow(s.c, leaf, set, now)
+		met, err := n.index.Narrow(c, leaf, set, n.Now())
 		if err != nil || met.Any() {
 			failed = err
 			return
 		}
 
-		paths, _, err := s.index.Columns.ContextPaths(s.c, set, index.PathsAsked{
+		paths, _, err := n.index.Columns.ContextPaths(c, set, index.PathsAsked{
 			Prefix: leaf.Path, Wanted: func(path string) bool { return path == leaf.Path },
 		})
 		if err != nil || len(paths) == 0 {
@@ -128,7 +149,7 @@ func (s *source) unmetConditions(of *filter.Condition, set *bitset.BitSet, now t
 		}
 
 		p := &paths[0]
-		if p.Values, failed = s.index.Columns.PathValues(s.c, p, set); failed != nil {
+		if p.Values, failed = n.index.Columns.PathValues(c, p, set); failed != nil {
 			return
 		}
 		if why := unmet(leaf, p); why != "" {

@@ -114,6 +114,12 @@ func (n *Engine) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem
 			return err
 		}
 
+		if set.None() {
+			if res.Notes, err = n.filterHints(ctx, c, l.Filter, true); err != nil {
+				return err
+			}
+		}
+
 		ids := newestFirst(set, r.BeforeID)
 		p := page{ids, r.Page, r.Limit, (r.Page - 1) * r.Limit}
 

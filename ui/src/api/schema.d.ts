@@ -1478,6 +1478,8 @@ export interface components {
             memories: components["schemas"]["Memory"][];
             /** @description The cursor of the next page. Absent on the last page. */
             next?: string;
+            /** @description What no memory has of what the context_filter asks for. */
+            notes?: string[];
             /** @description 0 if the request has a cursor. */
             page: number;
             /** @description Number of matching memories on all pages. */

@@ -581,6 +581,7 @@ class ListResponse(Answer):
     limit: int
     memories: list[StoredMemory]
     next: str | None
+    notes: list[str]
     page: int
     total: int
 
