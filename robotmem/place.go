@@ -26,11 +26,17 @@ const WGS84 = "WGS84"
 const MaxDimensions = 32
 
 // Coordinates reads a place as contexts and targets hold it: a list of 2 to 32 numbers, such
-// a list as text ("1, 2, 0"), {x, y[, z]}, or {lat, lon[, alt]} in degrees and metres, for
+// a list as text ("1, 2, 0"), {x, y[, z]}, a homogeneous transform of 4×4 numbers, {easting,
+// northing[, altitude]} in metres of a zone of UTM, or {lat, lon[, alt]} in degrees and metres, for
 // which earth is true. It returns nil for anything else.
 func Coordinates(v any) (xyz []float64, earth bool) {
 	switch v := v.(type) {
 	case []any:
+		if len(v) == matrixRows {
+			if xyz = translation(v); xyz != nil {
+				return xyz, false
+			}
+		}
 		return floats(v), false
 	case string:
 		return floats(splitNumbers(v)), false
@@ -40,6 +46,9 @@ func Coordinates(v any) (xyz []float64, earth bool) {
 			if _, quaternion := v["w"]; quaternion {
 				return nil, false
 			}
+			return xyz, false
+		}
+		if xyz = floats(members(v, gridNames)); xyz != nil {
 			return xyz, false
 		}
 		xyz = floats(members(v, earthNames))
@@ -54,8 +63,28 @@ func Coordinates(v any) (xyz []float64, earth bool) {
 	return nil, false
 }
 
-// planeNames and earthNames hold the names of each coordinate, in order.
+// matrixRows is the number of rows of a homogeneous transform.
+const matrixRows = 4
+
+// translation returns the position of a homogeneous transform, a list of four rows of four numbers of which
+// the last is 0, 0, 0, 1. It returns nil for anything else.
+func translation(rows []any) []float64 {
+	out := make([]float64, 0, matrixRows)
+	for i, row := range rows {
+		list, _ := row.([]any)
+		numbers := floats(list)
+		if len(numbers) != matrixRows || i == matrixRows-1 && !slices.Equal(numbers, []float64{0, 0, 0, 1}) {
+			return nil
+		}
+		out = append(out, numbers[matrixRows-1])
+	}
+
+	return out[:matrixRows-1]
+}
+
+// planeNames, gridNames and earthNames hold the names of each coordinate, in order.
 var (
+	gridNames  = [3][]string{{"easting"}, {"northing"}, {"altitude", "alt", "height"}}
 	planeNames = [3][]string{{"x"}, {"y"}, {"z"}}
 	earthNames = [3][]string{{"lat", "latitude"}, {"lon", "lng", "longitude"}, {"alt", "altitude"}}
 )

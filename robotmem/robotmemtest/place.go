@@ -34,17 +34,17 @@ var placeCases = []testCase{
 			r    robotmem.RecallRequest
 			want []int64
 		}{
-			"by place alone": {robotmem.RecallRequest{SpatialSort: near(0, 0, 0)}, []int64{a, b, b2, c, far}},
+			"by place alone": {robotmem.RecallRequest{SpatialSort: near(0, 0, 0), N: 6}, []int64{a, flat, b, b2, c, far}},
 			"whatever the words": {
-				robotmem.RecallRequest{SpatialSort: near(0, 0, 0), Query: "quartz"}, []int64{a, b, b2, c, far},
+				robotmem.RecallRequest{SpatialSort: near(0, 0, 0), Query: "quartz"}, []int64{a, flat, b, b2, c},
 			},
 			"words do not reorder": {
-				robotmem.RecallRequest{SpatialSort: near(0, 0, 0), Query: "hall"}, []int64{a, b, b2, c, far},
+				robotmem.RecallRequest{SpatialSort: near(0, 0, 0), Query: "hall"}, []int64{a, flat, b, b2, c},
 			},
 			"the n nearest":      {robotmem.RecallRequest{SpatialSort: near(9, 0, 0), N: 2}, []int64{far, b}},
-			"a tie at the cut":   {robotmem.RecallRequest{SpatialSort: near(0, 0, 0), N: 2}, []int64{a, b}},
+			"a tie at the cut":   {robotmem.RecallRequest{SpatialSort: near(0, 0, 0), N: 3}, []int64{a, flat, b}},
 			"two dimensions":     {robotmem.RecallRequest{SpatialSort: near(0, 0)}, []int64{a, b2, flat, b, c}},
-			"the edge is within": {robotmem.RecallRequest{SpatialSort: within(1, 0, 0, 0)}, []int64{a, b, b2}},
+			"the edge is within": {robotmem.RecallRequest{SpatialSort: within(1, 0, 0, 0)}, []int64{a, flat, b, b2}},
 			"zero is a distance": {robotmem.RecallRequest{SpatialSort: within(0, 0, 0, 0)}, []int64{a}},
 			"no field of that name": {
 				robotmem.RecallRequest{SpatialSort: &robotmem.SpatialSort{Field: "spatial.pose", Target: []float64{0, 0, 0}}},
@@ -62,7 +62,7 @@ var placeCases = []testCase{
 		}
 
 		res := recall(t, s, &robotmem.RecallRequest{SpatialSort: near(0, 0, 0)})
-		for i, want := range []float64{0, 1, 1, 2, 10} {
+		for i, want := range []float64{0, 0.5, 1, 1, 2} {
 			if d := res.Memories[i].Distance; d == nil || *d != want {
 				t.Errorf("distance %v, want %v", d, want)
 			}
@@ -164,6 +164,21 @@ var placeCases = []testCase{
 		equal(t, "in the plane", ids(res.Memories), want)
 		equal(t, "interpreted", res.Interpreted,
 			[]string{"spatial_sort: the target has 2 numbers, so x and y of the 3-D coordinates at at are compared"})
+		for _, at := range []any{[]any{5, 2}, object{"x": 5, "y": 2, "theta": 1.5}, object{"pose": object{"x": 5, "y": 2}},
+			[]any{[]any{0, -1, 0, 5}, []any{1, 0, 0, 2}, []any{0, 0, 1, 0}, []any{0, 0, 0, 1}}} {
+			learn(t, s, fmt.Sprintf("in the plane at %v", at), object{"at": at})
+		}
+		res = recall(t, s,
+			&robotmem.RecallRequest{SpatialSort: &robotmem.SpatialSort{Field: "at", Target: []float64{5, 2, 0}, MaxDistance: new(0.5)}})
+		equal(t, "in space", len(res.Memories), 4)
+		equal(t, "interpreted in space", res.Interpreted, []string{"spatial_sort: some coordinates at at have 2 numbers, and are compared in x and y"})
+		learn(t, s, "a survey mark", object{"mark": object{"easting": 500123.5, "northing": 4649776, "zone": "33T"}})
+		learn(t, s, "an arm with seven joints", object{"joints": []any{0, 0, 0, 0, 0, 0, 0}})
+		res = recall(t, s, &robotmem.RecallRequest{SpatialSort: &robotmem.SpatialSort{
+			Field: "mark", Target: []float64{500123.5, 4649777}, MaxDistance: new(2.0), FrameID: "UTM 33T",
+		}})
+		equal(t, "in a zone", len(res.Memories), 1)
+
 		depot := learn(t, s, "the depot",
 			object{"gps": object{"lat": 48.137154, "lon": 11.576124}, "joints": []any{0, 0, 0, 0, 0, 0}})
 		res = recall(t, s,
@@ -172,7 +187,9 @@ var placeCases = []testCase{
 			t.Errorf("a degree of latitude is %v m", *res.Memories[0].Distance)
 		}
 		joints := robotmem.SpatialSort{Field: "joints", Target: []float64{0, 3, 0, 4, 0, 0}}
-		equal(t, "joints", *recall(t, s, &robotmem.RecallRequest{SpatialSort: &joints}).Memories[0].Distance, 5.0)
+		res = recall(t, s, &robotmem.RecallRequest{SpatialSort: &joints})
+		equal(t, "joints", *res.Memories[0].Distance, 5.0)
+		equal(t, "other joints", res.Interpreted, []string{"spatial_sort: 1 memories are left out: their coordinates at joints do not have the 6 numbers of the target"})
 	}},
 	{"BadPlacesAreInvalid", func(t *testing.T, s robotmem.Service) {
 		bad := func(change func(*robotmem.SpatialSort), field string) {

@@ -41,12 +41,12 @@ func bruteDistance(context robotmem.Object, s *robotmem.SpatialSort) (nearest fl
 		if earth {
 			frame = "WGS84"
 		}
-		fits := len(at) == len(s.Target) || len(at) == 3 && len(s.Target) == 2
+		fits := len(at) == len(s.Target) || len(at)+len(s.Target) == 5 && len(at) <= 3 && len(s.Target) <= 3
 		if at == nil || !fits || s.FrameID != "" && s.FrameID != frame || s.MapID != "" && s.MapID != mapID {
 			continue
 		}
 		sum := 0.0
-		for i := range s.Target {
+		for i := range min(len(at), len(s.Target)) {
 			sum += (at[i] - s.Target[i]) * (at[i] - s.Target[i])
 		}
 		d := math.Sqrt(sum)
@@ -57,7 +57,7 @@ func bruteDistance(context robotmem.Object, s *robotmem.SpatialSort) (nearest fl
 				dot += (a[i] - b[i]) * (a[i] - b[i])
 			}
 			d = 2 * 6371008.8 * math.Asin(math.Sqrt(dot)/2)
-			if len(s.Target) == 3 {
+			if len(s.Target) == 3 && len(at) == 3 {
 				d = math.Hypot(d, at[2]-s.Target[2])
 			}
 		}

@@ -426,6 +426,7 @@ func (s *source) Places(
 		for _, p := range filter.PlacesFor(at, m.Context) {
 			near.Frames[p.Frame+"\x00"+p.MapID] = true
 			near.Flat = near.Flat || len(p.XYZ) > len(at.Target)
+			near.Raised = near.Raised || len(p.XYZ) < len(at.Target)
 			if d, ok := filter.DistanceTo(at, p.XYZ, p.Frame); ok {
 				near.Items = append(near.Items, recall.Ranked{ID: id, Value: d})
 			}
@@ -440,6 +441,14 @@ func (s *source) Places(
 		s.interpreted = append(s.interpreted,
 			fmt.Sprintf("spatial_sort: the target has 2 numbers, so x and y of the 3-D coordinates at %s are compared",
 				at.Field))
+	}
+
+	if near.Raised {
+		s.interpreted = append(s.interpreted,
+			fmt.Sprintf("spatial_sort: some coordinates at %s have 2 numbers, and are compared in x and y", at.Field))
+	}
+	if near.Other > 0 {
+		s.interpreted = append(s.interpreted, fmt.Sprintf("spatial_sort: %d memories are left out: their coordinates at %s do not have the %d numbers of the target", near.Other, at.Field, len(at.Target)))
 	}
 
 	slices.SortFunc(near.Items, recall.Smaller)

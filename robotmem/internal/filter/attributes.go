@@ -156,6 +156,11 @@ func frameOf(m map[string]any, frame, mapID string) (string, string) {
 		}
 	}
 
+	// Coordinates of UTM are those of a zone.
+	if zone, ok := m["zone"].(string); ok && m["easting"] != nil {
+		frame = "UTM " + zone
+	}
+
 	return frame, mapID
 }
 

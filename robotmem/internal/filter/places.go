@@ -53,9 +53,10 @@ func PlacesFor(s *robotmem.SpatialSort, context robotmem.Object) []Place {
 }
 
 // ComparesDims reports whether coordinates with so many numbers are asked for: as many as
-// the target has, and for a point in the plane also those in space.
+// the target has. Points in the plane and in space are compared in x and y.
 func ComparesDims(s *robotmem.SpatialSort, dims int) bool {
-	return dims == len(s.Target) || dims == 3 && len(s.Target) == 2
+	const plane, space = 2, 3
+	return dims == len(s.Target) || min(dims, len(s.Target)) == plane && max(dims, len(s.Target)) == space
 }
 
 // ComparesFrame reports whether coordinates of a frame and a map are asked for.
@@ -63,14 +64,14 @@ func ComparesFrame(s *robotmem.SpatialSort, frame, mapID string) bool {
 	return (s.FrameID == "" || s.FrameID == frame) && (s.MapID == "" || s.MapID == mapID)
 }
 
-// DistanceTo is Euclidean over the numbers of the target, and in metres for latitude and
+// DistanceTo is Euclidean over the numbers that both have, and in metres for latitude and
 // longitude; ok is false beyond the largest distance.
 func DistanceTo(s *robotmem.SpatialSort, xyz []float64, frame string) (d float64, ok bool) {
 	if frame == robotmem.WGS84 && len(s.Target) <= 3 {
 		d = onEarth(s.Target, xyz)
 	} else {
 		sum := 0.0
-		for i, t := range s.Target {
+		for i, t := range s.Target[:min(len(s.Target), len(xyz))] {
 			sum += (xyz[i] - t) * (xyz[i] - t)
 		}
 		d = math.Sqrt(sum)

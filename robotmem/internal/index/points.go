@@ -49,7 +49,12 @@ type Point struct {
 func (pc *placeColumns) read(context string) any {
 	places := filter.Places(robotmem.ParseObject(context), func(path string, v any) bool {
 		list, _ := v.([]any)
-		return pc.paths == nil && len(list) <= 3 || slices.Contains(pc.paths, path)
+		// A longer list may be a transform, whose rows are lists.
+		short := len(list) <= 3
+		if !short {
+			_, short = list[0].([]any)
+		}
+		return pc.paths == nil && short || slices.Contains(pc.paths, path)
 	})
 	return slices.DeleteFunc(places, func(p filter.Place) bool { return len(p.XYZ) > 3 != (pc.paths != nil) })
 }
@@ -116,14 +121,15 @@ func (pc *placeColumns) numbers(p *point, dims uint8, buffer []float64) []float6
 
 // each visits the points at a path that members of a set have in the frame and the map of
 // a question, with the dimensions of its target (of any without one). It returns which
-// frames and maps occurred, true for those that were visited.
+// frames and maps occurred, true for those that were visited, and how many points were left out for
+// the number of their dimensions.
 func (pc *placeColumns) each(path string, s *robotmem.SpatialSort, set *bitset.BitSet,
-	visit func(*point, *space)) map[string]bool {
+	visit func(*point, *space)) (met map[string]bool, other int) {
 	const skipped, elsewhere, wanted = 1, 2, 3
 
 	// Whether a space is wanted is decided once, at its first point.
 	kinds := make([]uint8, len(pc.spaces.Values)) // 0 for a space that has not occurred
-	met := map[string]bool{}
+	met = map[string]bool{}
 
 	points := pc.points[path]
 	for i := range points {
@@ -143,10 +149,12 @@ func (pc *placeColumns) each(path string, s *robotmem.SpatialSort, set *bitset.B
 		}
 		if kinds[p.Space] == wanted {
 			visit(p, in)
+		} else if kinds[p.Space] == skipped && in.dims > 0 {
+			other++
 		}
 	}
 
-	return met
+	return met, other
 }
 
 // Nearest is the answer of Near.
@@ -154,6 +162,8 @@ type Nearest struct {
 	Items  []recall.Ranked // at least the nearest limit
 	Frames map[string]bool // pairs of frame and map that were compared
 	Flat   bool            // points in space were compared with one in the plane
+	Raised bool            // points in the plane were compared with one in space
+	Other  int             // coordinates that were left out for the number of their dimensions
 }
 
 // Near compares every coordinate that a question asks for. A memory may have several.
@@ -165,13 +175,15 @@ func (r *Columns) Near(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSe
 		for _, path := range filter.PlacePaths(s.Field) {
 			// Each path keeps as many as the limit, because a memory at several paths counts once in the end.
 			var items []recall.Ranked
-			met := pc.each(path, s, set, func(p *point, in *space) {
+			met, other := pc.each(path, s, set, func(p *point, in *space) {
 				n.Flat = n.Flat || int(in.dims) > len(s.Target)
+				n.Raised = n.Raised || int(in.dims) < len(s.Target)
 				if d, ok := filter.DistanceTo(s, pc.numbers(p, in.dims, buffer), in.frame); ok {
 					items = recall.KeepSmallest(items, recall.Ranked{ID: int64(p.ID), Value: d}, limit)
 				}
 			})
 			n.Items = append(n.Items, items...)
+			n.Other += other
 
 			for where, yes := range met {
 				if yes {
