@@ -70,6 +70,7 @@ const matrixRows = 4
 // the last is 0, 0, 0, 1. It returns nil for anything else.
 func translation(rows []any) []float64 {
 	out := make([]float64, 0, matrixRows)
+
 	for i, row := range rows {
 		list, _ := row.([]any)
 		numbers := floats(list)

@@ -261,6 +261,15 @@ func TestTheSecondDriveIsWarned(t *testing.T) {
 		t.Errorf("with the parameters that failed: %d warnings, want 2; %+v", len(fifth.warnings), fifth.warnings)
 	}
 
+	// What it says of the failure names what differed when it succeeded there.
+	if i := fifth.incidents; len(i) != 1 {
+		t.Errorf("fifth drive: %d incidents", len(i))
+	}
+	told, err := m.Recall(t.Context(), &robotmem.RecallRequest{Query: "navigate aborted", N: 1, After: new(time.Date(2026, 3, 5, 0, 0, 0, 0, time.UTC)), ContextFilter: robotmem.Object{"event.differs": map[string]any{"$exists": true}}})
+	if err != nil || len(told.Memories) != 1 || !strings.Contains(told.Memories[0].Content, "(when it succeeded: controller.max_speed was 0.4, now 0.8)") {
+		t.Errorf("%+v, %v", told.Memories, err)
+	}
+
 	// What was learnt is advised at the place.
 	near := 4.0
 	advice, err := m.Advise(t.Context(), &robotmem.AdviseRequest{NMin: 2, SpatialSort: &robotmem.SpatialSort{

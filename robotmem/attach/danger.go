@@ -89,21 +89,11 @@ func (d *danger) open(params map[string]string) bool {
 func paramsOf(context map[string]any) map[string]string {
 	out := map[string]string{}
 
-	var walk func(path string, v any)
-	walk = func(path string, v any) {
-		if inner, ok := v.(map[string]any); ok {
-			for key, value := range inner {
-				walk(path+"."+key, value)
-			}
-			return
-		}
+	for path, v := range leavesOf("params", context["params"]) {
 		if n, ok := events.Number(v); ok {
 			v = n // 0.80 is 0.8
 		}
 		out[path] = fmt.Sprint(v)
-	}
-	if params, ok := context["params"].(map[string]any); ok {
-		walk("params", params)
 	}
 
 	return out

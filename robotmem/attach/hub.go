@@ -138,6 +138,7 @@ func (h *Hub) stream(w http.ResponseWriter, r *http.Request) {
 
 	for {
 		var err error
+
 		select {
 		case <-r.Context().Done():
 			return

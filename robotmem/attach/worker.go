@@ -476,6 +476,10 @@ func (w *worker) goalEnded(ctx context.Context, e *events.Episode) error {
 	delete(w.goals, e.ID)
 	g.episode, g.ended = e, true
 
+	if e.Outcome == robotmem.OutcomeFailure {
+		w.compare(ctx, e.Facts[len(e.Facts)-1])
+	}
+
 	for _, fact := range e.Facts {
 		w.save(ctx, g.session, fact)
 	}

@@ -54,8 +54,10 @@ func (pc *placeColumns) read(context string) any {
 		if !short {
 			_, short = list[0].([]any)
 		}
+
 		return pc.paths == nil && short || slices.Contains(pc.paths, path)
 	})
+
 	return slices.DeleteFunc(places, func(p filter.Place) bool { return len(p.XYZ) > 3 != (pc.paths != nil) })
 }
 
