@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
-	"net/http"
 
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/live"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -12,29 +10,23 @@ import (
 )
 
 type attachCmd struct {
-	URL string `arg:"" name:"url" help:"Where the robot is reached: ws://robot:8765 of foxglove_bridge, or another server of the Foxglove WebSocket protocol."`
+	URL string `arg:"" name:"url" help:"Where the robot is reached: ws://robot:8765 of foxglove_bridge, or another server of the Foxglove WebSocket protocol; mavlink:udp:0.0.0.0:14550 for a vehicle of MAVLink (also udpout and tcp)."`
 	live.Flags
 	live.Rules
 }
 
 // Run follows the robot until a signal comes.
 func (c *attachCmd) Run(ctx context.Context, a *app) error {
-	if err := c.Check(c.URL); err != nil {
+	if err := c.Check(); err != nil {
+		return err
+	}
+	from, err := c.Source(c.URL)
+	if err != nil {
 		return err
 	}
 	o := c.Options()
-
-	var err error
 	if o.Rules, err = c.Read(); err != nil {
 		return err
-	}
-
-	web := attach.FoxgloveOptions{Header: http.Header{}}
-	for name, value := range c.Header {
-		web.Header.Set(name, value)
-	}
-	if c.Insecure {
-		web.TLS = &tls.Config{InsecureSkipVerify: true} //nolint:gosec // asked for
 	}
 
 	return a.Use(ctx, func(m robotmem.Node) error {
@@ -47,7 +39,7 @@ func (c *attachCmd) Run(ctx context.Context, a *app) error {
 			return err
 		}
 		a.note("attach: following %s; Ctrl-C ends it", c.URL)
-		report, err := attach.Run(ctx, attach.NewFoxglove(c.URL, web), o)
+		report, err := attach.Run(ctx, from, o)
 
 		return a.showResult(c.JSON, report, err)
 	})

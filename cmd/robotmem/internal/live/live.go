@@ -3,6 +3,7 @@ package live
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -76,8 +78,8 @@ func (f *Flags) Options() attach.Options {
 	}
 }
 
-// Check refuses flags that mean nothing, and an address that is none.
-func (f *Flags) Check(address string) error {
+// Check refuses flags that mean nothing.
+func (f *Flags) Check() error {
 	for _, n := range []struct {
 		name        string
 		value       float64
@@ -91,12 +93,33 @@ func (f *Flags) Check(address string) error {
 		}
 	}
 
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "ws" && u.Scheme != "wss" {
-		return robotmem.Errorf(robotmem.Invalid, "url", "%q is no address of a robot; one is ws://robot:8765, where foxglove_bridge listens", address)
+	return nil
+}
+
+// Source returns the source at an address.
+func (f *Flags) Source(address string) (attach.Source, error) {
+	if strings.HasPrefix(address, "mavlink:") {
+		vehicle, err := attach.NewMAVLink(address)
+		if err != nil {
+			return nil, robotmem.Errorf(robotmem.Invalid, "url", "%v", err)
+		}
+		return vehicle, nil
 	}
 
-	return nil
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "ws" && u.Scheme != "wss" {
+		return nil, robotmem.Errorf(robotmem.Invalid, "url", "%q is no address of a robot; one is ws://robot:8765, where foxglove_bridge listens, or mavlink:udp:0.0.0.0:14550", address)
+	}
+
+	o := attach.FoxgloveOptions{Header: http.Header{}}
+	for name, value := range f.Header {
+		o.Header.Set(name, value)
+	}
+	if f.Insecure {
+		o.TLS = &tls.Config{InsecureSkipVerify: true} //nolint:gosec // asked for
+	}
+
+	return attach.NewFoxglove(address, o), nil
 }
 
 // Printer prints what happens, and hands it to the hub. Its methods may be called from several goroutines.
@@ -118,6 +141,7 @@ func (p *Printer) Serve(ctx context.Context, address string, started func(url st
 	if err != nil {
 		return robotmem.Errorf(robotmem.Invalid, "listen", "%v", err)
 	}
+
 	web := &http.Server{
 		Handler: &p.Hub, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx },
 	}
