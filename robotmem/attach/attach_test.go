@@ -3,143 +3,21 @@ package attach_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/robotmem/robotmem-go/perception/segment"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/archive/sensors"
 	"github.com/robotmem/robotmem-go/robotmem/attach"
+	"github.com/robotmem/robotmem-go/robotmem/attach/attachtest"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
-
-// sent is a message of a simulated robot.
-type sent struct {
-	channel *segment.Channel
-	at      float64 // seconds since the start
-	data    []byte
-}
-
-// simulated is a source of messages that were made before. Each list is one connection.
-type simulated struct {
-	start       time.Time
-	speed       float64 // times as fast as the clock
-	connections [][]sent
-	cancel      context.CancelFunc // called after the last one
-
-	mu        sync.Mutex
-	published []string
-	at        float64
-}
-
-func (s *simulated) Name() string { return "sim" }
-
-func (s *simulated) Run(ctx context.Context, to attach.Receiver) error {
-	if len(s.connections) == 0 {
-		s.cancel()
-		return errors.New("the robot is gone")
-	}
-	messages := s.connections[0]
-	s.connections = s.connections[1:]
-
-	to.Connected(map[string]string{"name": "sim"})
-	// A connection has channels of its own.
-	channels := map[*segment.Channel]*segment.Channel{}
-	began, first := time.Now(), 0.0
-	for i, m := range messages {
-		if i == 0 {
-			first = m.at
-			time.Sleep(50 * time.Millisecond) // the memory is asked for dangers
-		}
-		due := began.Add(time.Duration((m.at - first) / s.speed * float64(time.Second)))
-		if wait := time.Until(due); wait > time.Millisecond {
-			time.Sleep(wait)
-		}
-		s.mu.Lock()
-		s.at = m.at
-		s.mu.Unlock()
-		if channels[m.channel] == nil {
-			c := *m.channel
-			channels[m.channel] = &c
-		}
-		if to.Wants(channels[m.channel]) {
-			to.Message(channels[m.channel], uint64(s.start.UnixNano())+uint64(math.Round(m.at*1e9)), m.data)
-		}
-	}
-	time.Sleep(20 * time.Millisecond)
-	if len(s.connections) == 0 {
-		s.cancel()
-		<-ctx.Done()
-	}
-	return errors.New("the connection was lost")
-}
-
-func (s *simulated) Publish(_ context.Context, topic, _ string, message []byte) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.published = append(s.published, topic+" "+string(message))
-	return nil
-}
-
-func channel(topic, schema string) *segment.Channel {
-	return &segment.Channel{Topic: topic, SchemaName: schema, SchemaEncoding: "jsonschema", MessageEncoding: "json"}
-}
-
-var (
-	poses      = channel("/amcl_pose", "geometry_msgs/msg/PoseWithCovarianceStamped")
-	logs       = channel("/rosout", "rcl_interfaces/msg/Log")
-	statuses   = channel("/navigate_to_pose/_action/status", "action_msgs/msg/GoalStatusArray")
-	targets    = channel("/goal_pose", "geometry_msgs/msg/PoseStamped")
-	parameters = channel("/parameter_events", "rcl_interfaces/msg/ParameterEvent")
-	wrenches   = channel("/wrench", "geometry_msgs/msg/WrenchStamped")
-)
-
-// drive is a day of a robot that drives along a corridor of 12 m at 0.5 m/s, to one goal after the other.
-type drive struct {
-	messages []sent
-	now      float64
-	goals    int
-}
-
-func (d *drive) send(c *segment.Channel, format string, args ...any) {
-	d.messages = append(d.messages, sent{c, d.now, fmt.Appendf(nil, format, args...)})
-}
-
-func (d *drive) speed(v float64) {
-	d.send(parameters, `{"node":"/controller","changed_parameters":[{"name":"max_speed","value":{"type":3,"double_value":%g}}]}`, v)
-}
-
-// to drives to x = 12 m, and fails at a place if that is above 0.
-func (d *drive) to(y, failsAt float64) {
-	d.goals++
-	id := fmt.Sprintf("%032x", d.goals)
-	d.send(targets, `{"header":{"frame_id":"map"},"pose":{"position":{"x":12,"y":%g,"z":0}}}`, y)
-	d.send(statuses, `{"status_list":[{"goal_info":{"goal_id":{"uuid":%q}},"status":2}]}`, id)
-	for i := range 240 {
-		x := float64(i) * 0.05
-		d.send(poses, `{"header":{"frame_id":"map"},"pose":{"pose":{"position":{"x":%g,"y":%g,"z":0},"orientation":{"x":0,"y":0,"z":0,"w":1}}}}`, x, y)
-		d.send(wrenches, `{"wrench":{"force":{"x":%g}}}`, math.Sin(d.now))
-		if failsAt > 0 && x >= failsAt {
-			d.send(logs, `{"level":40,"name":"controller","msg":"wheel slip of %d %%"}`, 30+d.goals)
-			d.now += 0.5
-			d.send(statuses, `{"status_list":[{"goal_info":{"goal_id":{"uuid":%q}},"status":6}]}`, id)
-			d.now += 15
-			return
-		}
-		d.now += 0.1
-	}
-	d.send(statuses, `{"status_list":[{"goal_info":{"goal_id":{"uuid":%q}},"status":4}]}`, id)
-	d.now += 15
-}
 
 func open(t testing.TB) *local.Node {
 	t.Helper()
@@ -161,18 +39,18 @@ type told struct {
 }
 
 // follow lets a robot drive on a day.
-func follow(t testing.TB, m robotmem.Node, day int, o attach.Options, connections ...[]sent) *told {
+func follow(t testing.TB, m robotmem.Node, day int, o attach.Options, connections ...[]attachtest.Sent) *told {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	s := &simulated{
-		start: time.Date(2026, 3, day, 8, 0, 0, 0, time.UTC), speed: 60, connections: connections, cancel: cancel,
+	s := &attachtest.Robot{
+		Start: time.Date(2026, 3, day, 8, 0, 0, 0, time.UTC), Speed: 60, Connections: connections, End: cancel,
 	}
 	out := &told{}
 	o.Node, o.Sink, o.MapID = m, &sensors.Sink{Node: m}, "hall"
 	o.OnWarning = func(w attach.Warning) {
 		out.warnings = append(out.warnings, w)
-		out.said = append(out.said, w.Time.Sub(s.start).Seconds())
+		out.said = append(out.said, w.Time.Sub(s.Start).Seconds())
 	}
 	o.OnIncident = func(i attach.Incident) { out.incidents = append(out.incidents, i) }
 	var err error
@@ -180,21 +58,11 @@ func follow(t testing.TB, m robotmem.Node, day int, o attach.Options, connection
 		t.Fatal(err)
 	}
 	time.Sleep(20 * time.Millisecond) // publications go on behind the worker
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out.published = s.published
+	out.published = s.Published()
 	if len(out.report.Problems) > 0 || len(out.report.Dropped) > 0 {
 		t.Errorf("problems %v, dropped %v", out.report.Problems, out.report.Dropped)
 	}
 	return out
-}
-
-func (d *drive) list() []sent { return d.messages }
-
-func day(do func(d *drive)) []sent {
-	d := &drive{}
-	do(d)
-	return d.list()
 }
 
 // A robot fails at a place; the next time it is warned before it comes there, also another robot; after two successes it is
@@ -202,7 +70,7 @@ func day(do func(d *drive)) []sent {
 func TestTheSecondDriveIsWarned(t *testing.T) {
 	m := open(t)
 	const place = 7.0
-	failing := day(func(d *drive) { d.speed(0.8); d.to(1, 0); d.to(5, place); d.to(1, 0) })
+	failing := attachtest.Day(func(d *attachtest.Drive) { d.MaxSpeed(0.8); d.To(1, 0); d.To(5, place); d.To(1, 0) })
 
 	first := follow(t, m, 1, attach.Options{Robot: "cart-1"}, failing)
 	if len(first.warnings) != 0 || len(first.incidents) != 1 {
@@ -245,7 +113,7 @@ func TestTheSecondDriveIsWarned(t *testing.T) {
 	}
 
 	// Slower, it passes twice.
-	passing := day(func(d *drive) { d.speed(0.4); d.to(5, 0); d.to(5, 0); d.to(5, 0) })
+	passing := attachtest.Day(func(d *attachtest.Drive) { d.MaxSpeed(0.4); d.To(5, 0); d.To(5, 0); d.To(5, 0) })
 	third := follow(t, m, 3, attach.Options{Robot: "cart-1"}, passing)
 	if len(third.warnings) != 4 || len(third.incidents) != 0 {
 		t.Errorf("third drive: %d warnings, want two for each of two passes; %+v", len(third.warnings), third.warnings)
@@ -286,8 +154,8 @@ func TestTheSecondDriveIsWarned(t *testing.T) {
 // Once it is known what works there, the warning says so.
 func TestAWarningAdvises(t *testing.T) {
 	m := open(t)
-	follow(t, m, 1, attach.Options{Robot: "a"}, day(func(d *drive) { d.speed(0.8); d.to(5, 7); d.speed(0.4); d.to(5, 0) }))
-	next := follow(t, m, 2, attach.Options{Robot: "b"}, day(func(d *drive) { d.to(5, 0) }))
+	follow(t, m, 1, attach.Options{Robot: "a"}, attachtest.Day(func(d *attachtest.Drive) { d.MaxSpeed(0.8); d.To(5, 7); d.MaxSpeed(0.4); d.To(5, 0) }))
+	next := follow(t, m, 2, attach.Options{Robot: "b"}, attachtest.Day(func(d *attachtest.Drive) { d.To(5, 0) }))
 	if len(next.warnings) == 0 {
 		t.Fatal("no warning")
 	}
@@ -300,11 +168,11 @@ func TestAWarningAdvises(t *testing.T) {
 
 func TestCleanDrivingMakesNoIncident(t *testing.T) {
 	m := open(t)
-	clean := day(func(d *drive) {
+	clean := attachtest.Day(func(d *attachtest.Drive) {
 		for range 20 {
-			d.to(1, 0)
-			d.send(logs, `{"level":30,"name":"amcl","msg":"the scan is 12 ms late"}`)
-			d.send(logs, `{"level":20,"name":"amcl","msg":"error: none"}`)
+			d.To(1, 0)
+			d.Send(attachtest.Logs, `{"level":30,"name":"amcl","msg":"the scan is 12 ms late"}`)
+			d.Send(attachtest.Logs, `{"level":20,"name":"amcl","msg":"error: none"}`)
 		}
 	})
 	got := follow(t, m, 1, attach.Options{}, clean)
@@ -329,7 +197,7 @@ func TestCleanDrivingMakesNoIncident(t *testing.T) {
 // A lost connection loses nothing that came, and what comes again is not counted twice.
 func TestReconnects(t *testing.T) {
 	m := open(t)
-	all := day(func(d *drive) { d.to(1, 0); d.to(5, 7) })
+	all := attachtest.Day(func(d *attachtest.Drive) { d.To(1, 0); d.To(5, 7) })
 	third := len(all) / 3
 	got := follow(t, m, 1, attach.Options{Record: true}, all[:third], all[third-20:2*third], all[2*third-1:])
 	if got.report.Connections != 3 || len(got.report.Gaps) != 2 || got.report.Repeated != 21 {
@@ -345,7 +213,7 @@ func TestReconnects(t *testing.T) {
 
 func TestDiagnosticsMessageIsValid(t *testing.T) {
 	m := open(t)
-	failing := day(func(d *drive) { d.to(5, 7) })
+	failing := attachtest.Day(func(d *attachtest.Drive) { d.To(5, 7) })
 	follow(t, m, 1, attach.Options{}, failing)
 	for _, p := range follow(t, m, 2, attach.Options{}, failing).published {
 		_, text, _ := strings.Cut(p, " ")
