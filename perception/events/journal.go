@@ -317,6 +317,7 @@ func (j *Journal) occurred(e *Event, circumstances, spatial map[string]any) (*Fa
 			f.Context["task"] = maps.Clone(task)
 		}
 		set(f.Context, []string{"task", "name"}, g.Task)
+		set(f.Context, []string{"event", "during"}, g.Task)
 	}
 	j.facts[key] = append(j.facts[key], f)
 	j.order = append(j.order, f)

@@ -30,6 +30,9 @@ const (
 	// those of the best attempt: sameTask if enough attempts reach it, else similarTask.
 	sameTask, similarTask = 0.8, 0.6
 	enoughOfTask          = 10
+	// duringPath is where what rules find in messages names the goal that it happened in. The outcome of that
+	// goal is the attempt.
+	duringPath = "event.during"
 )
 
 // Source has the indexes and settings that the attempts are collected with.
@@ -71,6 +74,15 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 		q.ContextFilter)
 	if err != nil {
 		return err
+	}
+
+	// What was said during an attempt is no attempt of its own.
+	during, err := q.Index.Narrowed(q.c, set, robotmem.Object{duringPath: map[string]any{"$exists": true}}, q.Now)
+	if err != nil {
+		return err
+	}
+	if during.Any() {
+		set = set.Difference(during)
 	}
 
 	words := q.Query
