@@ -120,11 +120,11 @@ func TestAGoalIsAnEpisode(t *testing.T) {
 	}
 	want := [][]string{
 		{
-			"failure controller: Failed to make progress", "unknown follow_path to x=6 y=3 aborted after 0.5 s",
+			"failure controller: Failed to make progress", "unknown follow_path aborted after 0.5 s",
 			"failure navigate_to_pose to x=6 y=3 aborted after 6.0 s: controller: Failed to make progress",
 		},
-		{"success navigate_to_pose to x=6 y=3 succeeded after 1.0 s"},
-		{"partial navigate_to_pose to x=6 y=3 was canceled"},
+		{"success navigate_to_pose succeeded after 1.0 s"},
+		{"partial navigate_to_pose was canceled"},
 		nil,
 	}
 	var got [][]string
@@ -140,8 +140,8 @@ func TestAGoalIsAnEpisode(t *testing.T) {
 	}
 }
 
-// An attempt is counted once, whatever else was said during it.
-func TestTheParametersOfAGoalStandOnItsOutcome(t *testing.T) {
+// What was said during a goal says so: the goal is the attempt.
+func TestTheParametersOfTheMoment(t *testing.T) {
 	s := newSource(t, events.Builtin())
 	s.send(0, "/parameter_events", "rcl_interfaces/msg/ParameterEvent",
 		`{"node":"/controller","changed_parameters":[{"name":"max_speed","value":{"type":3,"double_value":0.8}}]}`)
@@ -153,9 +153,12 @@ func TestTheParametersOfAGoalStandOnItsOutcome(t *testing.T) {
 	done, others := s.journal.Close()
 	want := map[string]any{"controller": map[string]any{"max_speed": 0.8}}
 	facts := append(done[0].Facts, others...)
-	for i, expected := range []any{nil, want, want} {
+	for i, expected := range []any{want, want, want} {
 		if diff := cmp.Diff(expected, facts[i].Context["params"]); diff != "" {
 			t.Errorf("params of %q (-want +got):\n%s", facts[i].Text, diff)
+		}
+		if during := facts[i].Context["event"].(map[string]any)["during"]; (during != nil) != (i == 0) {
+			t.Errorf("%q happened during %v", facts[i].Text, during)
 		}
 	}
 }
@@ -175,6 +178,49 @@ func TestAParameterThatChangesDuringAGoal(t *testing.T) {
 	want := map[string]any{"c": map[string]any{"mode": "a"}}
 	if diff := cmp.Diff(want, done[0].Facts[0].Context["params"]); diff != "" {
 		t.Errorf("params (-want +got):\n%s", diff)
+	}
+}
+
+// A new goal of the same action replaces the old one, which its server aborts; that is no failure.
+func TestAGoalThatIsReplaced(t *testing.T) {
+	s := newSource(t, events.Builtin())
+	s.send(0, nav, status, goals("aa", 2))
+	s.send(5, nav, status, goals("aa", 6, "bb", 2))
+	s.send(9, nav, status, goals("aa", 6, "bb", 6))
+	done, _ := s.journal.Close()
+	var got []string
+	for _, g := range done {
+		got = append(got, told(g.Facts)...)
+	}
+	want := []string{"partial navigate_to_pose was replaced by another goal after 5.0 s", "failure navigate_to_pose aborted after 4.0 s"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+}
+
+// What has neither a name nor a text is still an event.
+func TestAnEventWithoutAText(t *testing.T) {
+	s := newSource(t, events.Builtin())
+	s.send(0, "/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", `{"status":[{"level":2,"name":"","message":""}]}`)
+	_, facts := s.journal.Close()
+	if diff := cmp.Diff([]string{"failure diagnostics on /diagnostics"}, told(facts)); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+}
+
+// An error that goes on while the robot drives is one.
+func TestAnErrorThatGoesOn(t *testing.T) {
+	s := newSource(t, events.Builtin())
+	for i := range 600 {
+		s.at(float64(i)*0.1, 0)
+		s.send(float64(i)*0.1, "/rosout", log, rosout(40, "lidar", "no data"))
+	}
+	s.at(0, 50)
+	s.send(120, "/rosout", log, rosout(40, "lidar", "no data"))
+	_, facts := s.journal.Close()
+	want := []string{"failure lidar: no data, 600 times in 59.9 s", "failure lidar: no data"}
+	if diff := cmp.Diff(want, told(facts)); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
 	}
 }
 

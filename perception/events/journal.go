@@ -60,6 +60,7 @@ type Episode struct {
 	Facts                 []*Fact        // in the order of their first time; the last is the outcome
 
 	order    int
+	replaced bool   // by another goal of its action
 	parent   string // the goal that this one serves, "" for none
 	orphaned time.Time
 }
@@ -70,6 +71,7 @@ const (
 	maxFacts   = 20000 // of all
 	samePlace  = 2.0   // metres within which equal events are counted together
 	maxReasons = 3
+	continues  = 5e9             // ns of log time within which an event that comes again goes on, also while the robot drives
 	childEnd   = 2 * time.Second // after the end of its parent, in which a goal that served it ends too
 )
 
@@ -119,6 +121,11 @@ func (j *Journal) Add(e *Event, circumstances, spatial map[string]any) (f *Fact,
 	case GoalStarted:
 		j.start(e, circumstances, spatial)
 		return nil, false
+	case GoalKnown:
+		if g := j.Current(); g != nil {
+			fill(g.Context, e.Context)
+		}
+		return nil, false
 	case GoalEnded:
 		return j.end(e, circumstances, spatial)
 	}
@@ -128,10 +135,15 @@ func (j *Journal) Add(e *Event, circumstances, spatial map[string]any) (f *Fact,
 
 func (j *Journal) start(e *Event, circumstances, spatial map[string]any) {
 	parent := ""
-	// A goal that begins while another is active serves it, as the actions of a navigation do.
-	if outer := j.Current(); outer != nil {
+	// A goal that begins while one of another action is active serves it, as the actions of a navigation do. One of the
+	// same action replaces it.
+	if outer := j.Current(); outer != nil && outer.Topic != e.Topic {
 		parent = outer.ID
 	}
+	if circumstances = maps.Clone(circumstances); circumstances == nil {
+		circumstances = map[string]any{}
+	}
+	fill(circumstances, e.Context)
 	j.started++
 	j.active[e.Goal] = &Episode{
 		ID: e.Goal, Task: e.Task, Rule: e.Rule, Topic: e.Topic, Start: e.At, StartLog: e.LogTime,
@@ -157,6 +169,10 @@ func (j *Journal) end(e *Event, circumstances, spatial map[string]any) (*Fact, b
 	// What rules remember of a goal may come just after its start, such as a plan.
 	fill(g.Context, circumstances)
 
+	if g.Outcome == "failure" && j.replaced(g) {
+		g.Outcome, g.replaced = "partial", true
+	}
+
 	// A goal that serves another, or ends with it, is a part of that episode.
 	if g.parent != "" || !g.orphaned.IsZero() && g.End.Sub(g.orphaned) <= childEnd {
 		if g.Outcome != "failure" {
@@ -180,6 +196,20 @@ func (j *Journal) end(e *Event, circumstances, spatial map[string]any) (*Fact, b
 	j.finish(g)
 
 	return g.Facts[len(g.Facts)-1], true
+}
+
+// replaceWithin is how long before the end of a goal the one that replaces it may have begun, in ns.
+const replaceWithin = 2e9
+
+// replaced reports whether another goal of the action began just before the goal ended: an action server that takes
+// one goal at a time aborts the old one then, and nothing has gone wrong.
+func (j *Journal) replaced(g *Episode) bool {
+	for _, other := range j.active {
+		if other.Topic == g.Topic && other.order > g.order && g.EndLog >= other.StartLog && g.EndLog-other.StartLog <= replaceWithin {
+			return true
+		}
+	}
+	return false
 }
 
 // dropChanged removes the parameters that have another value later.
@@ -258,6 +288,9 @@ func (g *Episode) line() string {
 			}
 		}
 	}
+	if g.replaced {
+		word = "was replaced by another goal"
+	}
 	line += " " + cmp.Or(word, "did not end")
 	if d := g.End.Sub(g.Start); d > 0 {
 		line += " after " + spanOf(d)
@@ -289,7 +322,8 @@ func (j *Journal) occurred(e *Event, circumstances, spatial map[string]any) (*Fa
 
 	key := goal + "\x00" + e.Rule + "\x00" + e.Same
 	for _, f := range j.facts[key] {
-		if near(f.Spatial, spatial) {
+		goesOn := e.LogTime >= f.LastLog && e.LogTime-f.LastLog <= continues
+		if goesOn || near(f.Spatial, spatial) {
 			f.Count++
 			f.Last, f.LastLog = e.At, e.LogTime
 			if e.Outcome == "failure" {
@@ -310,8 +344,6 @@ func (j *Journal) occurred(e *Event, circumstances, spatial map[string]any) (*Fa
 	f.Goal = goal
 	fill(f.Context, circumstances)
 	if g := j.active[goal]; g != nil {
-		// The goal is the attempt. Its parameters on each of its facts would make several attempts of it.
-		delete(f.Context, "params")
 		f.Task = g.Task
 		if task, ok := f.Context["task"].(map[string]any); ok {
 			f.Context["task"] = maps.Clone(task)
@@ -400,6 +432,20 @@ func Number(v any) (float64, bool) {
 	}
 
 	return 0, false
+}
+
+// Settled reports whether the goal is an episode of its own for certain at a time: it serves no other one, and
+// has outlived the one that it served by more than a moment.
+func (g *Episode) Settled(now time.Time) bool {
+	return g.parent == "" && (g.orphaned.IsZero() || now.Sub(g.orphaned) > childEnd)
+}
+
+// Goal returns a goal that is active and that no other one is served by, nil if there is none of this id.
+func (j *Journal) Goal(id string) *Episode {
+	if g := j.active[id]; g != nil && g.parent == "" {
+		return g
+	}
+	return nil
 }
 
 // Take returns the goals that have ended since the last call.

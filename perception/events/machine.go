@@ -30,6 +30,7 @@ const (
 	Occurred    Kind = iota // something happened: a fact
 	GoalStarted             // a goal became active
 	GoalEnded               // a goal ended, with an outcome
+	GoalKnown               // something about the goal that has just begun, in Context
 )
 
 // Event is what a rule found in one message.
@@ -65,15 +66,22 @@ type Machine struct {
 	holds    map[string]string // by rule and key: what held last
 	goals    map[string]goalState
 	seen     map[string]bool // topics of goals
+	lastGoal uint64          // log time of the last start of a goal that nothing else serves
 	params   map[string]any
-	remember map[string]any
+	remember map[string]remembered
+}
+
+// remembered is a value with the log time at which it came.
+type remembered struct {
+	value any
+	at    uint64
 }
 
 // NewMachine returns a machine in the state of a source that has sent nothing.
 func (r *Rules) NewMachine() *Machine {
 	return &Machine{
 		rules: r.rules, byTopic: map[[3]string][]*Rule{}, holds: map[string]string{}, goals: map[string]goalState{},
-		seen: map[string]bool{}, params: map[string]any{}, remember: map[string]any{},
+		seen: map[string]bool{}, params: map[string]any{}, remember: map[string]remembered{},
 	}
 }
 
@@ -116,9 +124,41 @@ func (m *Machine) Circumstances() map[string]any {
 	}
 
 	for _, path := range slices.Sorted(maps.Keys(m.remember)) {
-		setNested(out, strings.Split(path, "."), m.remember[path])
+		// What is remembered of a task belongs to the goal that follows, see GoalCircumstances.
+		if !strings.HasPrefix(path, taskPrefix) {
+			setNested(out, strings.Split(path, "."), m.remember[path].value)
+		}
 	}
 
+	return out
+}
+
+const (
+	taskPrefix = "task."
+	// A target or a plan belongs to the goal that begins at most so long after it, or so shortly before it, in ns of log
+	// time.
+	beforeGoal = 5e9
+	afterStart = 2e9
+)
+
+// ofTask returns what was remembered of a task around the start of a goal.
+func (m *Machine) ofTask(start uint64) map[string]any {
+	out := map[string]any{}
+
+	for _, path := range slices.Sorted(maps.Keys(m.remember)) {
+		r := m.remember[path]
+		if strings.HasPrefix(path, taskPrefix) && r.at+beforeGoal >= start && r.at <= start+afterStart {
+			setNested(out, strings.Split(path, "."), r.value)
+		}
+	}
+
+	return out
+}
+
+// takeTask is ofTask, and forgets what it returns: the next goal has a target of its own.
+func (m *Machine) takeTask(start uint64) map[string]any {
+	out := m.ofTask(start)
+	maps.DeleteFunc(m.remember, func(path string, _ remembered) bool { return strings.HasPrefix(path, taskPrefix) })
 	return out
 }
 
@@ -158,6 +198,8 @@ func (m *Machine) Observe(msg *Message) []Event {
 		}
 		if r.goal != nil {
 			m.seen[msg.Topic] = true
+			// A goal that replaces another begins before that ends.
+			slices.SortStableFunc(out, func(a, b Event) int { return cmp.Compare(ordinal(a), ordinal(b)) })
 		}
 	}
 
@@ -175,7 +217,15 @@ func (m *Machine) apply(out []Event, r *Rule, s *scope, msg *Message) []Event {
 		if r.when.hold(s) {
 			for _, a := range r.remember {
 				if v := a.value.value(s); v != nil {
-					m.remember[strings.Join(a.path, ".")] = v
+					path := strings.Join(a.path, ".")
+					m.remember[path] = remembered{v, msg.LogTime}
+					// What comes just after the start of a goal belongs to it.
+					if strings.HasPrefix(path, taskPrefix) && m.lastGoal > 0 && msg.LogTime-m.lastGoal <= afterStart && msg.LogTime >= m.lastGoal {
+						late := map[string]any{}
+						setNested(late, a.path, v)
+						out = append(out, Event{Kind: GoalKnown, Rule: r.Name, Topic: msg.Topic, Context: late, LogTime: msg.LogTime, At: msg.Time})
+						delete(m.remember, path)
+					}
 				}
 			}
 		}
@@ -255,6 +305,9 @@ func (r *Rule) event(s *scope, msg *Message) Event {
 	e := Event{
 		Rule: r.Name, Topic: msg.Topic, At: r.timeOf(s, msg), LogTime: msg.LogTime, Context: map[string]any{},
 		Text: media.Clean(r.text.write(s), maxLine),
+	}
+	if e.Text == "" {
+		e.Text = r.Name + " on " + media.Clean(msg.Topic, 255)
 	}
 	e.Same = withoutNumbers(e.Text)
 
@@ -376,6 +429,10 @@ func (m *Machine) goal(out []Event, r *Rule, s *scope, msg *Message) []Event {
 		}
 		started := e
 		started.Kind = GoalStarted
+		if !m.busy(id) {
+			started.Context = m.takeTask(msg.LogTime)
+			m.lastGoal = msg.LogTime
+		}
 		out = append(out, started)
 	}
 	if state == goalActive {
@@ -386,6 +443,26 @@ func (m *Machine) goal(out []Event, r *Rule, s *scope, msg *Message) []Event {
 	e.Outcome = map[goalState]string{goalSucceeded: "success", goalFailed: "failure", goalCanceled: "partial"}[state]
 
 	return append(out, e)
+}
+
+// busy reports whether a goal of another action than that of the id is active.
+func (m *Machine) busy(id string) bool {
+	topic, _, _ := strings.Cut(id, "#")
+	for other, state := range m.goals {
+		if state == goalActive && !strings.HasPrefix(other, topic+"#") {
+			return true
+		}
+	}
+
+	return false
+}
+
+// ordinal orders the events of one message: goals that end come last.
+func ordinal(e Event) int {
+	if e.Kind == GoalEnded {
+		return 1
+	}
+	return 0
 }
 
 // forgetGoals forgets goals that have ended, so that new ones can be followed.

@@ -95,6 +95,7 @@ type Report struct {
 	Episodes    int               `json:"episodes"`
 	Incidents   int               `json:"incidents"`
 	Warnings    int               `json:"warnings"`
+	ClockResets int               `json:"clock_resets,omitempty"` // the clock of the robot was set back
 	Limited     map[string]uint64 `json:"events_limited,omitempty"`
 	Recording   *recording.Report `json:"recording,omitempty"`
 }
@@ -133,7 +134,10 @@ type follower struct {
 	interest *events.Machine
 
 	lastReason string // for which there is no connection
-	recent     recent
+
+	newest uint64 // log time of this run of the clock
+	run    int    // how often the clock was set back
+	recent recent
 
 	*worker
 }
@@ -142,6 +146,7 @@ type follower struct {
 type item struct {
 	channel   *segment.Channel
 	logTime   uint64
+	run       int
 	data      []byte
 	parameter string
 	value     any
@@ -295,16 +300,22 @@ func (f *follower) Message(c *segment.Channel, logTime uint64, data []byte) {
 	}
 	f.recent.add(sum)
 
+	// As recording.Live does: a clock that is set back begins another run.
+	if logTime+clockReset < f.newest {
+		f.run, f.newest = f.run+1, logTime
+	}
+	f.newest = max(f.newest, logTime)
+
 	limited := r.rate > 0 && r.seen && logTime >= r.last && float64(logTime-r.last)*1e-9 < 0.99/r.rate
 	if !limited {
 		r.last, r.seen = logTime, true
 		if r.kept {
-			f.ring.add(r.channel, logTime, data)
+			f.ring.add(r.channel, logTime, f.run, data)
 		}
 	} else if !r.needed {
 		return
 	}
-	f.push(item{channel: r.channel, logTime: logTime, data: data})
+	f.push(item{channel: r.channel, logTime: logTime, run: f.run, data: data})
 }
 
 // push queues an item for the worker, or counts it as dropped.
@@ -348,6 +359,11 @@ func parameterMatches(glob, name string) bool {
 func (f *follower) Problem(reason string, n uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.addProblem(reason, n)
+}
+
+// addProblem counts a problem. The lock is held.
+func (f *follower) addProblem(reason string, n uint64) {
 	if _, known := f.report.Problems[reason]; !known && len(f.report.Problems) >= maxReasons {
 		reason = "other reasons"
 	}
@@ -382,6 +398,9 @@ func (f *follower) routeOf(c *segment.Channel) *route {
 
 	return r
 }
+
+// clockReset is how far a clock must be set back so that another run begins, in ns.
+const clockReset = 5e9
 
 // ownTopics begin the topics on which this program publishes.
 const ownTopics = "/robotmem/"

@@ -7,10 +7,12 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/robotmem/robotmem-go/perception/events"
+	"github.com/robotmem/robotmem-go/perception/media"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
@@ -109,7 +111,11 @@ type asker struct {
 	node       robotmem.Service
 	collection string
 	mapID      string
+	since      time.Time // of the first message of this run of the program
 }
+
+// odometryFrame is the frame of poses that no map corrects.
+const odometryFrame = "odom"
 
 // failures are found by what they are, whoever stored them: a rule, an agent or another robot.
 func (a *asker) failures(ctx context.Context, near [3]float64, frame string) ([]robotmem.Memory, error) {
@@ -195,12 +201,12 @@ func (a *asker) dangers(ctx context.Context, near [3]float64, frame string) ([]*
 	failed = slices.DeleteFunc(failed, settled)
 	ended = slices.DeleteFunc(ended, settled)
 
-	all := placesOf(failed, passed)
+	all := placesOf(failed, passed, a.since)
 	all = append(all, goalsOf(ended)...)
 
 	all = slices.DeleteFunc(all, func(d *danger) bool { return len(d.failures) == 0 })
 	for _, d := range all {
-		a.advise(ctx, d)
+		d.advise()
 	}
 
 	return all, nil
@@ -214,7 +220,7 @@ func byTime(ms []robotmem.Memory) {
 }
 
 // placesOf joins failures that are near each other, and counts who passed them since.
-func placesOf(failed, passed []robotmem.Memory) []*danger {
+func placesOf(failed, passed []robotmem.Memory, since time.Time) []*danger {
 	var out []*danger
 
 	byTime(failed)
@@ -222,7 +228,8 @@ func placesOf(failed, passed []robotmem.Memory) []*danger {
 	for i := range failed {
 		m := &failed[i]
 		at, frame, mapID, ok := placeOf(m.Context)
-		if !ok {
+		// The origin of odometry is another one after each start.
+		if !ok || frame == odometryFrame && m.ObservedAt.Before(since) {
 			continue
 		}
 
@@ -297,7 +304,8 @@ func goalsOf(ended []robotmem.Memory) []*danger {
 	for i := range ended {
 		m := &ended[i]
 		task, target, has := goalOf(m.Context)
-		if task == "" {
+		// Without a target, goals of one name may lead anywhere. Where the failure has a place, that is the danger.
+		if _, _, _, placed := placeOf(m.Context); task == "" || !has && placed {
 			continue
 		}
 
@@ -339,39 +347,81 @@ func (d *danger) matchesGoal(task string, target [3]float64, has bool) bool {
 	return !has || d.distance(target) <= goalRadius
 }
 
-// advise adds what attempts at the danger say of parameters.
-func (a *asker) advise(ctx context.Context, d *danger) {
-	req := &robotmem.AdviseRequest{Collection: a.collection, NMin: 2}
-	if d.kind == "place" {
-		radius := 2 * clusterRadius
-		req.SpatialSort = &robotmem.SpatialSort{
-			Field: "spatial.pose", Target: d.at[:], MaxDistance: &radius, FrameID: d.frame, MapID: d.mapID,
+// advise adds what the parameters were that worked, and that failed: each incident and each success counts once.
+func (d *danger) advise() {
+	values := map[string]map[string]*tally{} // by path and value
+	count := func(all []happened, success bool) {
+		for _, h := range all {
+			for path, value := range h.params {
+				if values[path] == nil {
+					values[path] = map[string]*tally{}
+				}
+				t := values[path][value]
+				if t == nil {
+					t = &tally{}
+					values[path][value] = t
+				}
+				t.of++
+				if success {
+					t.worked++
+				}
+			}
 		}
-	} else {
-		req.Task = d.task
 	}
+	count(d.failures, false)
+	count(d.successes, true)
 
-	res, err := a.node.Advise(ctx, req)
-	if err != nil || res.Suggestion == nil {
-		return // a warning without advice is worth saying, too
+	var said []string
+	d.suggested = robotmem.Object{}
+
+	for _, path := range slices.Sorted(maps.Keys(values)) {
+		best, t := "", &tally{}
+		for _, value := range slices.Sorted(maps.Keys(values[path])) {
+			if other := values[path][value]; other.better(t) {
+				best, t = value, other
+			}
+		}
+		// A value that worked says nothing if no other one failed.
+		if t.worked == 0 || len(values[path]) < 2 || len(said) >= maxAdvice {
+			continue
+		}
+		d.suggested[path] = typed(best)
+		said = append(said, fmt.Sprintf("%s %s worked %d of %d times", strings.TrimPrefix(path, "params."), best, t.worked, t.of))
 	}
-
-	d.suggested = res.Suggestion.Parameters
-	d.advice = spoken(res.Suggestion)
+	d.advice = strings.Join(said, ", ")
 }
 
-// spoken is a suggestion in few words: "controller.max_speed 0.4 worked 2 of 2 times".
-func spoken(s *robotmem.Suggestion) string {
-	var said []string
-	for _, path := range slices.Sorted(maps.Keys(s.Parameters)) {
-		said = append(said, fmt.Sprintf("%s %v", strings.TrimPrefix(path, "params."), s.Parameters[path]))
-	}
-	line := strings.Join(said, ", ")
-	if at := strings.LastIndex(s.Text, "worked "); at >= 0 && s.Tried {
-		line += " " + strings.TrimSuffix(s.Text[at:], ".") + " times"
+// maxAdvice bounds the parameters of an advice.
+const maxAdvice = 3
+
+// tally counts how often a value worked.
+type tally struct{ worked, of int }
+
+// better compares lower bounds of the share of successes (Wilson, 95 %).
+func (t *tally) better(other *tally) bool { return t.bound() > other.bound() }
+
+func (t *tally) bound() float64 {
+	if t.of == 0 {
+		return -1
 	}
 
-	return line
+	const z = 1.96
+	n := float64(t.of)
+	p := float64(t.worked) / n
+
+	return (p + z*z/(2*n) - z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))) / (1 + z*z/n)
+}
+
+// typed returns a value as the type that it was written from.
+func typed(s string) any {
+	if v, err := strconv.ParseFloat(s, 64); err == nil && media.Finite(v) {
+		return v
+	}
+	if v, err := strconv.ParseBool(s); err == nil {
+		return v
+	}
+
+	return s
 }
 
 // placeOf reads the position of a memory.

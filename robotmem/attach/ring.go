@@ -34,12 +34,13 @@ type track struct {
 // entry is a message.
 type entry struct {
 	logTime  uint64
+	run      int // of the clock, see follower.run
 	sequence uint32
 	data     []byte
 }
 
 // overhead is the memory that a message takes beside its data, in bytes.
-const overhead = 48
+const overhead = 56
 
 // maxLatched is the largest message that is kept although it is older than the ring, in bytes.
 const maxLatched = 4 << 20
@@ -55,7 +56,7 @@ var bulkySchemas = []string{
 }
 
 // add adds a message, whose data the ring keeps.
-func (r *ring) add(c *segment.Channel, logTime uint64, data []byte) {
+func (r *ring) add(c *segment.Channel, logTime uint64, run int, data []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -66,7 +67,7 @@ func (r *ring) add(c *segment.Channel, logTime uint64, data []byte) {
 	}
 
 	sequence := t.last.sequence + 1
-	t.entries = append(t.entries, entry{logTime, sequence, data})
+	t.entries = append(t.entries, entry{logTime, run, sequence, data})
 	r.bytes += len(data) + overhead
 	if t.last = t.entries[len(t.entries)-1]; len(data) > maxLatched {
 		t.last.data = nil
@@ -224,7 +225,7 @@ type held struct {
 
 // between returns the messages of a span of log times in their order, and before them the last message of
 // each channel that sent none in it: what was sent once holds until it is sent again.
-func (r *ring) between(from, to uint64) []held {
+func (r *ring) between(from, to uint64, run int) []held {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -234,12 +235,12 @@ func (r *ring) between(from, to uint64) []held {
 		found := false
 
 		for _, e := range t.entries {
-			if from <= e.logTime && e.logTime <= to {
+			if from <= e.logTime && e.logTime <= to && e.run == run {
 				out = append(out, held{t.channel, e})
 				found = true
 			}
 		}
-		if !found && t.last.data != nil && t.last.logTime < from {
+		if !found && t.last.data != nil && t.last.logTime < from && t.last.run == run {
 			out = append(out, held{t.channel, t.last})
 		}
 	}

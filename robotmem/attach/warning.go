@@ -56,6 +56,9 @@ func (d *danger) warning(now time.Time) Warning {
 
 func round(v float64) float64 { return math.Round(v*100) / 100 }
 
+// here is the distance below which a place is not ahead, in metres.
+const here = 0.3
+
 // say completes the text of a warning.
 func (w *Warning) say() {
 	times := "once"
@@ -68,7 +71,11 @@ func (w *Warning) say() {
 	case "goal":
 		w.Text = fmt.Sprintf("%s failed %s: %s", w.Task, times, reason)
 	default:
-		w.Text = fmt.Sprintf("%.1f m ahead something went wrong %s: %s", w.DistanceM, times, reason)
+		where := fmt.Sprintf("%.1f m ahead", w.DistanceM)
+		if w.DistanceM < here {
+			where = "here"
+		}
+		w.Text = fmt.Sprintf("%s something went wrong %s: %s", where, times, reason)
 	}
 	if w.Advice != "" {
 		w.Text += ". Advised: " + strings.TrimSuffix(w.Advice, ".")
@@ -89,11 +96,15 @@ type motion struct {
 }
 
 // speedSpan is the time over which the speed is measured, in ns.
-const speedSpan = 5e8
+const speedSpan = 1.5e9
+
+// speedGap is a time without a pose after which the speed is unknown, in ns. A robot that is put elsewhere has not
+// driven there.
+const speedGap = 2e9
 
 // move updates the motion with a pose.
 func (m *motion) move(at [3]float64, frame, mapID string, logTime uint64) {
-	restart := !m.known || frame != m.frame || mapID != m.mapID || logTime < m.logTime
+	restart := !m.known || frame != m.frame || mapID != m.mapID || logTime < m.logTime || logTime-m.logTime > speedGap
 	m.at, m.frame, m.mapID, m.logTime, m.known = at, frame, mapID, logTime, true
 	if restart {
 		m.from, m.fromTime, m.speed = at, logTime, 0
@@ -113,11 +124,14 @@ type watch struct {
 
 	dangers []*danger
 	near    map[string]*approach // by the key of the danger
+	before  map[string]float64   // the last distance, by the key of the danger
 }
 
 // approach is that of one danger, from the warning until the robot has left.
 type approach struct {
 	danger  *danger
+	reach   float64    // at which the warning was due, in metres
+	from    [3]float64 // where the robot was then
 	nearest float64
 	failed  bool // something went wrong meanwhile
 	since   uint64
@@ -126,8 +140,12 @@ type approach struct {
 const (
 	// The robot has left a danger at this many times the distance of the warning.
 	leaveFactor = 1.5
-	// It has passed a danger that it came so near to, in metres.
-	passDistance = 1.5
+	// It has passed a danger that it came so near to, in metres, and left to another side: the directions to where it came
+	// from and to where it went differ by 60 degrees or more.
+	passDistance = 1.0
+	sameSide     = 0.5 // cosine
+	// A robot comes nearer if the distance shrinks by so much from one position to the next, in metres.
+	closing = 0.005
 	// reaction is the time that a warning takes to be acted on, in seconds, beyond the seconds that are asked for.
 	reaction = 0.5
 )
@@ -145,10 +163,12 @@ func (w *watch) moved(m *motion, params map[string]string) (begun []*danger, end
 		}
 		distance := d.distance(m.at)
 		a := w.near[d.key]
+		last, known := w.before[d.key]
+		w.before[d.key] = distance
 
 		switch {
-		case a == nil && distance <= reach && d.open(params):
-			w.near[d.key] = &approach{danger: d, nearest: distance, since: m.logTime}
+		case a == nil && distance <= reach && (!known || distance < last-closing || distance < here) && d.open(params):
+			w.near[d.key] = &approach{danger: d, reach: reach, from: m.at, nearest: distance, since: m.logTime}
 			begun = append(begun, d)
 		case a != nil:
 			a.nearest = min(a.nearest, distance)
@@ -157,13 +177,28 @@ func (w *watch) moved(m *motion, params map[string]string) (begun []*danger, end
 
 	// A danger may have vanished from the list meanwhile, such as after a refresh.
 	for key, a := range w.near {
-		if a.danger.distance(m.at) > leaveFactor*reach {
+		if a.danger.distance(m.at) > leaveFactor*a.reach {
 			delete(w.near, key)
+			delete(w.before, key)
+			a.failed = a.failed || !a.crossed(m.at)
 			ended = append(ended, a)
 		}
 	}
 
 	return begun, ended
+}
+
+// crossed reports whether the robot has left to another side than it came from. One that turned round before the
+// place has not been there.
+func (a *approach) crossed(at [3]float64) bool {
+	var dot, came, went float64
+
+	for i := range at {
+		x, y := a.from[i]-a.danger.at[i], at[i]-a.danger.at[i]
+		dot, came, went = dot+x*y, came+x*x, went+y*y
+	}
+
+	return a.nearest <= passDistance && dot < sameSide*math.Sqrt(came*went)
 }
 
 // replace takes new dangers. One at which the robot has just failed is no news while the robot is still there.
@@ -178,7 +213,9 @@ func (w *watch) replace(dangers []*danger, m *motion, failedSince time.Time) {
 		if d.kind != "place" || w.near[d.key] != nil || last.Before(failedSince) || d.distance(m.at) > leaveFactor*w.reach(m.speed) {
 			continue
 		}
-		w.near[d.key] = &approach{danger: d, nearest: d.distance(m.at), failed: true, since: m.logTime}
+		w.near[d.key] = &approach{
+			danger: d, reach: w.reach(m.speed), from: m.at, nearest: d.distance(m.at), failed: true, since: m.logTime,
+		}
 	}
 }
 

@@ -26,7 +26,11 @@ type worker struct {
 	f       *follower
 	live    *recording.Live
 	journal *events.Journal
-	now     uint64 // the newest log time
+	now     uint64    // the log time of the last message
+	run     int       // of the clock
+	id      string    // of this run of the program
+	opened  int       // episodes, for their origins
+	since   time.Time // of the first message
 
 	stored     chan finished
 	storing    int // incidents whose recording is being stored
@@ -51,7 +55,8 @@ type goal struct {
 	session string
 	episode *events.Episode
 	ended   bool
-	pending int // captures that store in it
+	pending int    // captures that store in it
+	until   uint64 // log time until which its recording is stored
 }
 
 // capture is an incident whose seconds after it have not passed.
@@ -59,6 +64,7 @@ type capture struct {
 	session string // the episode that it is stored in
 	goal    *goal  // nil: the episode is of this incident alone
 	texts   []string
+	run     int    // of the clock
 	first   uint64 // log time of the first failure
 	last    uint64 // of the last
 	until   uint64
@@ -68,9 +74,9 @@ type capture struct {
 
 func newWorker(f *follower) (*worker, error) {
 	w := &worker{
-		f: f, journal: events.NewJournal(), goals: map[string]*goal{}, dangers: make(chan []*danger, 1),
+		f: f, id: runID()[:16], journal: events.NewJournal(), goals: map[string]*goal{}, dangers: make(chan []*danger, 1),
 		stored: make(chan finished),
-		watch:  watch{metres: f.o.Distance, seconds: f.o.Ahead, near: map[string]*approach{}},
+		watch:  watch{metres: f.o.Distance, seconds: f.o.Ahead, near: map[string]*approach{}, before: map[string]float64{}},
 	}
 
 	o := recording.LiveOptions{
@@ -78,7 +84,7 @@ func newWorker(f *follower) (*worker, error) {
 			Topics: f.o.Topics, Exclude: append(slices.Clone(f.o.Exclude), ownTopics+"*"), RateHz: f.o.RateHz,
 			Robot: f.o.Robot, MapID: f.o.MapID, Events: f.o.Rules,
 		},
-		Name: f.source.Name(), ID: runID(), OnEvent: w.event,
+		Name: f.source.Name(), ID: runID(), OnEvent: w.event, OnRestart: w.restart,
 	}
 	if f.o.Record {
 		o.Store = f.o.Sink
@@ -130,17 +136,59 @@ func (w *worker) handle(ctx context.Context, i item) error {
 	m := &recording.Message{Channel: i.channel, Message: segment.Message{
 		LogTime: i.logTime, PublishTime: i.logTime, Data: i.data,
 	}}
+	if i.run != w.run {
+		// What is captured of the run before is stored now; its clock does not go on.
+		if err := w.storeDue(ctx, true); err != nil {
+			return err
+		}
+		w.run = i.run
+	}
+	w.now = i.logTime
 	if err := w.live.Add(ctx, m); err != nil {
 		return err
 	}
+	if w.since.IsZero() {
+		w.since = w.live.Time(i.logTime)
+	}
 
-	// A clock that was set back: captures end by the clock of this computer.
-	w.now = i.logTime
 	if !w.f.o.NoWarn {
 		w.locate(ctx, i.logTime)
 	}
 
 	return w.storeDue(ctx, false)
+}
+
+// restart ends what the run of the clock before has left open: it was set back, as when a simulation begins again.
+func (w *worker) restart(ctx context.Context) error {
+	w.f.log.Info("the clock of the robot was set back; a new run begins")
+	w.closeJournal(ctx)
+	w.journal = events.NewJournal()
+	w.motion, w.lastAt = motion{}, 0
+	clear(w.watch.near)
+	clear(w.watch.before)
+
+	return nil
+}
+
+// closeJournal stores the facts that are open, and ends the episodes of goals of which no end was seen.
+func (w *worker) closeJournal(ctx context.Context) {
+	goals, others := w.journal.Close()
+	for _, e := range goals {
+		if g := w.goals[e.ID]; g != nil {
+			for _, fact := range e.Facts {
+				w.save(ctx, g.session, fact)
+			}
+			g.episode, g.ended = e, true
+			if g.pending == 0 {
+				w.endGoal(ctx, g)
+			}
+		}
+	}
+	clear(w.goals)
+
+	for _, fact := range others {
+		w.save(ctx, w.sessionOf(fact), fact)
+	}
 }
 
 // poll does what is due by time.
@@ -169,7 +217,7 @@ func (w *worker) locate(ctx context.Context, logTime uint64) {
 	}
 	w.lastAt = logTime
 
-	spatial := w.live.Pose(logTime)
+	spatial := w.live.PoseNow(logTime)
 	at, frame, mapID, ok := placeOf(robotmem.Object{"spatial": spatial})
 	if !ok {
 		return
@@ -259,7 +307,7 @@ func diagnosticOf(warning Warning) []byte {
 
 // passed stores that the robot passed a danger, if nothing went wrong.
 func (w *worker) passed(ctx context.Context, a *approach) {
-	if a.failed || a.nearest > passDistance {
+	if a.failed {
 		return
 	}
 
@@ -276,7 +324,7 @@ func (w *worker) passed(ctx context.Context, a *approach) {
 	}
 
 	session := ""
-	if g := w.current(); g != nil {
+	if g := w.current(ctx); g != nil {
 		session = g.session
 		task, _ := about["task"].(map[string]any)
 		if task == nil {
@@ -298,11 +346,18 @@ func (w *worker) passed(ctx context.Context, a *approach) {
 	w.stale = true
 }
 
-func (w *worker) current() *goal {
-	if e := w.journal.Current(); e != nil {
-		return w.goals[e.ID]
+// current is the goal of the moment, nil without one.
+func (w *worker) current(ctx context.Context) *goal {
+	e := w.journal.Current()
+	if e == nil {
+		return nil
 	}
-	return nil
+	if g := w.goals[e.ID]; g != nil || !e.Settled(w.live.Time(w.now)) {
+		return g
+	}
+
+	// It served another goal, and has outlived that.
+	return w.openGoal(ctx, e)
 }
 
 // saved is what is known of a fact of the journal.
@@ -390,6 +445,13 @@ func (w *worker) event(ctx context.Context, e *events.Event, circumstances, spat
 	switch {
 	case e.Kind == events.GoalStarted:
 		return w.goalStarted(ctx, e.Goal)
+	case e.Kind == events.GoalKnown:
+		if g := w.journal.Current(); g != nil && !w.f.o.NoWarn {
+			if _, target, has := goalOf(e.Context); has {
+				w.warnOfGoal(ctx, g.Task, target, true)
+			}
+		}
+		return nil
 	case fact == nil:
 		return nil
 	case fact.EndedGoal != nil:
@@ -406,7 +468,9 @@ func (w *worker) event(ctx context.Context, e *events.Event, circumstances, spat
 	again := state.last > 0 && e.LogTime > state.last && e.LogTime-state.last > quietFor
 	state.last = e.LogTime
 	if first || again {
-		w.capture(ctx, fact.Text, e.LogTime, e.At, w.current())
+		w.capture(ctx, fact.Text, e.LogTime, e.At, w.current(ctx))
+		// The failure may be the last thing before the power is gone.
+		w.save(ctx, w.sessionOf(fact), fact)
 	}
 
 	return nil
@@ -425,11 +489,35 @@ const quietFor = 60e9
 
 // goalStarted opens the episode of a goal that serves no other one, and warns if such goals failed.
 func (w *worker) goalStarted(ctx context.Context, id string) error {
-	e := w.journal.Current()
-	if e == nil || e.ID != id {
+	e := w.journal.Goal(id)
+	if e == nil {
+		return nil
+	}
+	if w.openGoal(ctx, e) == nil || w.f.o.NoWarn {
 		return nil
 	}
 
+	name, target, has := goalOf(e.Context)
+	if name == "" {
+		name = e.Task
+	}
+	w.warnOfGoal(ctx, name, target, has)
+
+	return nil
+}
+
+// warnOfGoal warns if such goals failed before.
+func (w *worker) warnOfGoal(ctx context.Context, name string, target [3]float64, has bool) {
+	params := paramsOf(w.live.Circumstances())
+	for _, d := range w.watch.dangers {
+		if d.matchesGoal(name, target, has) && d.open(params) {
+			w.warn(ctx, d)
+		}
+	}
+}
+
+// openGoal opens the episode of a goal; nil if it cannot be stored, which is counted.
+func (w *worker) openGoal(ctx context.Context, e *events.Episode) *goal {
 	about := w.about(e.Context, e.From)
 	task, _ := about["task"].(map[string]any)
 	task = maps.Clone(task)
@@ -440,30 +528,21 @@ func (w *worker) goalStarted(ctx context.Context, id string) error {
 	about["task"] = task
 
 	session, err := w.f.o.Sink.Start(ctx, importers.Session{
-		Origin:  importers.Origin("attach/" + w.f.source.Name() + "/" + e.ID + "@" + fmt.Sprint(e.StartLog)),
+		Origin:  w.origin(),
 		Context: about, StartedAt: importers.Clock(e.Start),
 	})
 	if err != nil {
 		w.f.Problem("an episode was not started: "+err.Error(), 1)
 		return nil
 	}
-	w.goals[e.ID] = &goal{session: session, episode: e}
+
+	g := &goal{session: session, episode: e}
+	w.goals[e.ID] = g
 	w.f.mu.Lock()
 	w.f.report.Episodes++
 	w.f.mu.Unlock()
 
-	if w.f.o.NoWarn {
-		return nil
-	}
-
-	name, target, has := goalOf(about)
-	for _, d := range w.watch.dangers {
-		if d.matchesGoal(name, target, has) && d.open(paramsOf(w.live.Circumstances())) {
-			w.warn(ctx, d)
-		}
-	}
-
-	return nil
+	return g
 }
 
 // goalEnded stores the facts of a goal. A failed one is an incident, and its episode ends with that.
@@ -471,7 +550,10 @@ func (w *worker) goalEnded(ctx context.Context, e *events.Episode) error {
 	w.journal.Take()
 	g := w.goals[e.ID]
 	if g == nil {
-		return nil
+		// It served another goal, and has outlived that.
+		if g = w.openGoal(ctx, e); g == nil {
+			return nil
+		}
 	}
 	delete(w.goals, e.ID)
 	g.episode, g.ended = e, true
@@ -494,6 +576,12 @@ func (w *worker) goalEnded(ctx context.Context, e *events.Episode) error {
 	}
 
 	return nil
+}
+
+// origin identifies a new episode: one of this run of the program, which is not followed twice.
+func (w *worker) origin() string {
+	w.opened++
+	return fmt.Sprintf("attach/%s/%d", w.id, w.opened)
 }
 
 func (w *worker) endGoal(ctx context.Context, g *goal) {
@@ -542,6 +630,9 @@ func (w *worker) contextOf(fact *events.Fact) map[string]any {
 	return about
 }
 
+// trailing is how long after the end of a goal what is said belongs to it, in ns.
+const trailing = 2e9
+
 // longestCapture bounds the seconds of one incident after its beginning, in ns.
 const longestCapture = 60e9
 
@@ -551,7 +642,9 @@ func (w *worker) capture(ctx context.Context, text string, logTime uint64, at ti
 	follow := uint64(w.f.o.After * 1e9)
 
 	for _, c := range w.captures {
-		if c.goal != g && (c.goal != nil || g != nil) || logTime < c.first || logTime > c.until {
+		// A server logs that its goal has failed just after that.
+		trails := g == nil && c.goal != nil && logTime >= c.last && logTime-c.last <= trailing
+		if c.goal != g && !trails || c.run != w.run || logTime < c.first || logTime > c.until {
 			continue
 		}
 		c.last = max(c.last, logTime)
@@ -565,7 +658,7 @@ func (w *worker) capture(ctx context.Context, text string, logTime uint64, at ti
 	}
 
 	c := &capture{
-		goal: g, texts: []string{text}, first: logTime, last: logTime, until: logTime + follow, at: at,
+		goal: g, texts: []string{text}, run: w.run, first: logTime, last: logTime, until: logTime + follow, at: at,
 		due: time.Now().Add(time.Duration(follow) + slack),
 	}
 	if g != nil {
@@ -626,7 +719,13 @@ const (
 func (w *worker) store(ctx context.Context, c *capture) {
 	w.saveOpen(ctx, 0)
 
-	messages, left := sparse(w.f.ring.between(w.from(c), c.until), w.f.o.PictureHz, c.first-min(c.first, before), c.last+after)
+	from := w.from(c)
+	if c.goal != nil {
+		// Of two incidents of a goal the second goes on where the first ends.
+		from = max(from, min(c.goal.until, c.first)+1)
+		c.goal.until = c.until
+	}
+	messages, left := sparse(w.f.ring.between(from, c.until, c.run), w.f.o.PictureHz, c.first-min(c.first, before), c.last+after)
 	w.storing++
 
 	// Describing pictures and writing to the disk take longer than the robot can wait.
@@ -681,7 +780,7 @@ func (w *worker) finish(ctx context.Context, done finished) {
 func (w *worker) ownEpisode(ctx context.Context, c *capture) error {
 	about := w.about(w.live.Circumstances(), w.live.Pose(c.first))
 	session, err := w.f.o.Sink.Start(ctx, importers.Session{
-		Origin:  importers.Origin("attach/" + w.f.source.Name() + "/incident@" + fmt.Sprint(c.first)),
+		Origin:  w.origin(),
 		Context: about, StartedAt: w.live.Time(c.first),
 	})
 	if err != nil {
@@ -713,7 +812,8 @@ func (w *worker) sessionOf(fact *events.Fact) string {
 	}
 
 	for _, c := range w.captures {
-		if c.goal == nil && c.first <= fact.LogTime && fact.LogTime <= c.until {
+		trails := c.goal != nil && fact.LogTime >= c.last && fact.LogTime-c.last <= trailing
+		if c.goal == nil && c.first <= fact.LogTime && fact.LogTime <= c.until || trails {
 			return c.session
 		}
 	}
@@ -728,7 +828,7 @@ func (w *worker) refresh(ctx context.Context) {
 	}
 	w.asking, w.stale, w.asked = true, false, time.Now()
 	near, frame, mapID := w.motion.at, w.motion.frame, w.motion.mapID
-	a := &asker{node: w.f.o.Node, collection: w.f.o.Collection, mapID: mapID}
+	a := &asker{node: w.f.o.Node, collection: w.f.o.Collection, mapID: mapID, since: w.since}
 
 	go func() {
 		found, err := a.dangers(ctx, near, frame)
@@ -746,24 +846,18 @@ func (w *worker) close(ctx context.Context) error {
 		w.finish(ctx, <-w.stored)
 	}
 
-	goals, others := w.journal.Close()
-	for _, e := range goals {
-		if g := w.goals[e.ID]; g != nil {
-			for _, fact := range e.Facts {
-				w.save(ctx, g.session, fact)
-			}
-			g.episode = e
-			w.endGoal(ctx, g)
-		}
-	}
-
-	for _, fact := range others {
-		w.save(ctx, "", fact)
-	}
+	w.closeJournal(ctx)
 
 	report, closing := w.live.Close(ctx)
 	w.f.mu.Lock()
 	w.f.report.Limited = w.journal.Limited()
+
+	w.f.report.ClockResets = report.ClockResets
+	for _, t := range report.Topics {
+		for reason, n := range t.Notes {
+			w.f.addProblem(t.Topic+": "+reason, n)
+		}
+	}
 	if w.f.o.Record {
 		w.f.report.Recording = report
 	}

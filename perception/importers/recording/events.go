@@ -30,6 +30,41 @@ func (h *happenings) wants(c *Channel) bool {
 	return h != nil && h.machine.Wants(c.Topic, c.SchemaName, c.MessageEncoding)
 }
 
+// clockReset is how far a clock must be set back so that another run begins, in ns. Messages that come late are
+// less late.
+const clockReset = 5e9
+
+// follow notices that the clock was set back, as when a simulation is begun again.
+func (imp *importer) follow(ctx context.Context, logTime uint64) error {
+	if logTime+clockReset >= imp.newest {
+		imp.newest = max(imp.newest, logTime)
+		return nil
+	}
+
+	imp.newest = logTime
+	imp.poses.restart()
+	imp.report.ClockResets++
+	if imp.happened == nil {
+		return nil
+	}
+	imp.happened.machine = imp.o.Events.NewMachine()
+	if imp.onRestart != nil {
+		return imp.onRestart(ctx)
+	}
+
+	// Goals of which the end was not seen ended with the run.
+	goals, others := imp.happened.journal.Close()
+
+	imp.happened.journal = events.NewJournal()
+	for _, g := range goals {
+		if err := imp.saveGoal(ctx, g); err != nil {
+			return err
+		}
+	}
+
+	return imp.learn(ctx, imp.session, others)
+}
+
 // observe applies the rules to a message, and stores the goals that it ends.
 func (imp *importer) observe(ctx context.Context, c *channel, m *Message, v *message.Value) error {
 	at, _ := imp.clock.observed(v, m)

@@ -86,6 +86,8 @@ type importer struct {
 	openBytes  int
 	poses      *poses
 	happened   *happenings // nil: messages are stored, and nothing is read in them
+	newest     uint64      // log time of this run of the clock
+	onRestart  func(ctx context.Context) error
 	onEvent    func(ctx context.Context, e *events.Event, circumstances, spatial map[string]any) error
 	batch      []importers.Perception
 	batchBytes int
@@ -231,6 +233,9 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 	t := c.topic
 	number := t.report.Read
 	t.report.Read++
+	if err := imp.follow(ctx, m.LogTime); err != nil {
+		return err
+	}
 	imp.report.Messages++
 
 	var (
@@ -269,6 +274,10 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 	}
 
 	if imp.decodesOnly() {
+		if undecodable != nil {
+			imp.report.Undecoded++
+			t.note(undecodable.Error())
+		}
 		return nil
 	}
 
@@ -424,6 +433,8 @@ type Report struct {
 	// Events counts what rules found in messages, Facts what became of them, Episodes the goals among
 	// them. EventsLimited counts the events that were left out because a rule found too many different
 	// things, by rule.
+	// ClockResets counts how often the clock was set back, as by a simulation that begins again.
+	ClockResets   int               `json:"clock_resets,omitempty"`
 	Events        uint64            `json:"events,omitempty"`
 	Facts         int               `json:"facts,omitempty"`
 	Episodes      int               `json:"episodes,omitempty"`

@@ -19,7 +19,9 @@ type LiveOptions struct {
 	Store importers.Sink
 	// OnEvent gets what the rules find, with the circumstances ([events.Machine.Circumstances]) and where
 	// the robot was (nil if that is unknown). Without it events are stored as those of a recording are.
-	OnEvent func(ctx context.Context, e *events.Event, circumstances, spatial map[string]any) error
+	// OnRestart is called when the clock of the source was set back, before the first message of the new run.
+	OnRestart func(ctx context.Context) error
+	OnEvent   func(ctx context.Context, e *events.Event, circumstances, spatial map[string]any) error
 }
 
 // Live follows a living source as [Import] follows a recording: it decodes messages, knows the poses of
@@ -43,7 +45,7 @@ func NewLive(o LiveOptions) (*Live, error) {
 		o: options, sink: o.Store, id: o.ID, name: o.Name, info: &Info{Format: "live"},
 		topics: map[string]*topic{}, channels: map[*Channel]*channel{},
 		schemas: schemas{known: map[definitionKey]parsed{}}, report: &Report{Recording: o.ID},
-		happened: newHappenings(options.Events), onEvent: o.OnEvent,
+		happened: newHappenings(options.Events), onEvent: o.OnEvent, onRestart: o.OnRestart,
 	}
 	imp.poses = newPoses(options.MapID, imp.clock)
 
@@ -100,8 +102,18 @@ func (l *Live) Circumstances() map[string]any {
 	return l.imp.happened.machine.Circumstances()
 }
 
-// Pose returns the value of spatial for where the robot was at a log time; nil if that is unknown.
+// Pose returns the value of spatial for where the robot was at a log time, or for its last pose of the minute
+// before: localization may be silent while it stands. It is nil if neither is known.
 func (l *Live) Pose(logTime uint64) map[string]any { return l.imp.place(logTime) }
+
+// PoseNow is Pose without poses that are older than two seconds.
+func (l *Live) PoseNow(logTime uint64) map[string]any {
+	pose, ok := l.imp.poses.of("", logTime)
+	if !ok {
+		return nil
+	}
+	return map[string]any{"pose": pose}
+}
 
 // Time returns the time of a log time, zero if it is no time of a wall clock.
 func (l *Live) Time(logTime uint64) time.Time {
@@ -147,7 +159,7 @@ func (l *Live) Close(ctx context.Context) (*Report, error) {
 
 // place returns the value of spatial for where the robot was; nil if that is unknown.
 func (imp *importer) place(logTime uint64) map[string]any {
-	pose, ok := imp.poses.of("", logTime)
+	pose, ok := imp.poses.robotAt(logTime)
 	if !ok {
 		return nil
 	}

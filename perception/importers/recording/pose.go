@@ -2,6 +2,7 @@ package recording
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -50,6 +51,7 @@ const (
 	maxFrames    = 1024
 	maxChain     = 32
 	maxFrameName = 256
+	farthest     = 1e8 // m
 )
 
 // transform is the pose of a child in its parent: x' = rotation(x) + position.
@@ -79,10 +81,70 @@ type poses struct {
 	base  string // the frame of the robot, "" unknown
 
 	located link // the robot in the map, as localization says
+
+	last     map[string]any // the last pose of the robot that was asked for, at lastTime
+	lastTime uint64
+}
+
+// poseKept is how long the last pose of the robot counts if no newer one comes, in ns: localization may be silent
+// while the robot stands.
+const poseKept = 60e9
+
+// robotAt returns the pose of the robot at a time, or the last one that is known.
+func (p *poses) robotAt(t uint64) (map[string]any, bool) {
+	if pose, ok := p.of("", t); ok {
+		p.last, p.lastTime = pose, t
+		return pose, true
+	}
+	// The samples know of a pose that nobody has asked for yet.
+	if pose, at, ok := p.newest(t); ok && (p.last == nil || at >= p.lastTime) {
+		p.last, p.lastTime = pose, at
+	}
+	if p.last != nil && t >= p.lastTime && t-p.lastTime <= poseKept {
+		return p.last, true
+	}
+
+	return nil, false
+}
+
+// newest returns the pose of the robot at the last time before t of which there is one.
+func (p *poses) newest(t uint64) (map[string]any, uint64, bool) {
+	at := uint64(0)
+
+	for _, l := range append([]*link{&p.located}, p.links[p.robotFrame()]) {
+		if l == nil || l.static {
+			continue
+		}
+
+		for i := len(l.samples) - 1; i >= 0; i-- {
+			if l.samples[i].time <= t {
+				at = max(at, l.samples[i].time)
+				break
+			}
+		}
+	}
+	if at == 0 {
+		return nil, 0, false
+	}
+	pose, ok := p.of("", at)
+
+	return pose, at, ok
 }
 
 func newPoses(mapID string, c clock) *poses {
 	return &poses{links: map[string]*link{}, mapID: mapID, clock: c}
+}
+
+// restart forgets where the robot was: its clock was set back, and what came before is of another run. Transforms that
+// hold at all times stay.
+func (p *poses) restart() {
+	for _, l := range p.links {
+		if !l.static {
+			l.samples = nil
+		}
+	}
+	p.located.samples = nil
+	p.last, p.lastTime = nil, 0
 }
 
 func (p *poses) observe(kind poseKind, v *message.Value, logTime uint64) {
@@ -244,17 +306,24 @@ func (l *link) at(t uint64) (transform, bool) {
 
 func (t transform) finite() bool {
 	for _, v := range t.position {
-		if !media.Finite(v) {
+		// Beyond the size of the Earth a number of metres is no place.
+		if !media.Finite(v) || math.Abs(v) > farthest {
 			return false
 		}
 	}
+
 	return !quat.IsNaN(t.orientation) && !quat.IsInf(t.orientation)
 }
 
 // sampleOf returns the pose or the transform of a message. What is missing is 0.
 func sampleOf(v *message.Value, logTime uint64) sample {
-	p, _ := trajectory.PoseOf(v)
+	p, ok := trajectory.PoseOf(v)
+	if !ok {
+		// A position that cannot be read is none, and not the origin.
+		p.Position[0] = math.NaN()
+	}
 	q := cmp.Or(p.Orientation, &[4]float64{})
+
 	return sample{
 		stampOf(v, logTime), transform{p.Position, unit(quat.Number{Real: q[3], Imag: q[0], Jmag: q[1], Kmag: q[2]})},
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -102,6 +103,7 @@ type Drive struct {
 	messages []Sent
 	now      float64
 	goals    int
+	actions  map[string]*segment.Channel
 }
 
 // Send sends a message in JSON.
@@ -123,7 +125,7 @@ func (d *Drive) To(y, failsAt float64) {
 
 	for i := range 240 {
 		x := float64(i) * 0.05
-		d.Send(poses, `{"header":{"frame_id":"map"},"pose":{"pose":{"position":{"x":%g,"y":%g,"z":0},"orientation":{"x":0,"y":0,"z":0,"w":1}}}}`, x, y)
+		d.Pose(x, y)
 		d.Send(wrenches, `{"wrench":{"force":{"x":%g}}}`, math.Sin(d.now))
 		if failsAt > 0 && x >= failsAt {
 			d.Send(Logs, `{"level":40,"name":"controller","msg":"wheel slip of %d %%"}`, 30+d.goals)
@@ -136,6 +138,47 @@ func (d *Drive) To(y, failsAt float64) {
 	}
 	d.Send(statuses, `{"status_list":[{"goal_info":{"goal_id":{"uuid":%q}},"status":4}]}`, id)
 	d.now += 15
+}
+
+// Wait lets time pass, or sets the clock back if the seconds are negative.
+func (d *Drive) Wait(seconds float64) { d.now += seconds }
+
+// Along drives from one x to another at 0.5 m/s.
+func (d *Drive) Along(y, from, to float64) {
+	step := 0.05
+	if to < from {
+		step = -step
+	}
+
+	for i := range int(math.Abs(to-from) / 0.05) {
+		d.Pose(from+float64(i)*step, y)
+		d.now += 0.1
+	}
+}
+
+// Pose says where the robot is.
+func (d *Drive) Pose(x, y float64) {
+	d.Send(poses, `{"header":{"frame_id":"map"},"pose":{"pose":{"position":{"x":%g,"y":%g,"z":0},"orientation":{"x":0,"y":0,"z":0,"w":1}}}}`, x, y)
+}
+
+// Error logs an error.
+func (d *Drive) Error(text string) { d.Send(Logs, `{"level":40,"name":"controller","msg":%q}`, text) }
+
+// Status sends the status of the goals of an action: pairs of an id and a status.
+func (d *Drive) Status(action string, pairs ...any) {
+	var list []string
+	for i := 0; i < len(pairs); i += 2 {
+		list = append(list, fmt.Sprintf(`{"goal_info":{"goal_id":{"uuid":%q}},"status":%d}`, pairs[i], pairs[i+1]))
+	}
+	c := d.actions[action]
+	if c == nil {
+		c = channel("/"+action+"/_action/status", "action_msgs/msg/GoalStatusArray")
+		if d.actions == nil {
+			d.actions = map[string]*segment.Channel{}
+		}
+		d.actions[action] = c
+	}
+	d.Send(c, `{"status_list":[%s]}`, strings.Join(list, ","))
 }
 
 // Published are the messages that were published to the robot, as "TOPIC MESSAGE".
