@@ -25,6 +25,7 @@ func (c *attachCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	o := c.Options()
+	o.Namespace = c.Namespace
 	if o.Rules, err = c.Read(); err != nil {
 		return err
 	}

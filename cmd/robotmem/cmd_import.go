@@ -556,7 +556,7 @@ func (c *importCmd) recording(ctx context.Context, a *app) error {
 		if err != nil {
 			return nil, false, err
 		}
-		o := recording.Options{Topics: c.Topic, Exclude: c.Exclude, RateHz: c.Rate, SegmentSeconds: c.Segment, Robot: c.Robot, MapID: c.MapID, Events: rules}
+		o := recording.Options{Topics: c.Topic, Exclude: c.Exclude, RateHz: c.Rate, SegmentSeconds: c.Segment, Robot: c.Robot, MapID: c.MapID, Events: rules, Namespace: c.Events.Namespace}
 		report, err := recording.Import(ctx, src, o, to, progress)
 		if report == nil {
 			return nil, false, err

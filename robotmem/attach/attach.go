@@ -48,6 +48,7 @@ type Options struct {
 	Rules      *events.Rules
 	// Topics, Exclude and RateHz choose what is kept in the ring and stored, as in [recording.Options].
 	Topics, Exclude []string
+	Namespace       string
 	RateHz          map[string]float64
 	// Parameters are globs of the parameters of the robot that stand in what happens.
 	Parameters []string
@@ -95,6 +96,8 @@ type Report struct {
 	Episodes    int               `json:"episodes"`
 	Incidents   int               `json:"incidents"`
 	Warnings    int               `json:"warnings"`
+	// Robots are namespaces whose goals were mixed, see Options.Namespace.
+	Robots      []string          `json:"robots,omitempty"`
 	ClockResets int               `json:"clock_resets,omitempty"` // the clock of the robot was set back
 	Limited     map[string]uint64 `json:"events_limited,omitempty"`
 	Recording   *recording.Report `json:"recording,omitempty"`
@@ -409,13 +412,13 @@ func (f *follower) keeps(c *segment.Channel) bool {
 	if strings.HasPrefix(c.Topic, ownTopics) {
 		return false
 	}
-	o := recording.Options{Topics: f.o.Topics, Exclude: f.o.Exclude}
+	o := recording.Options{Topics: f.o.Topics, Exclude: f.o.Exclude, Namespace: f.o.Namespace}
 	return o.Includes(c.Topic)
 }
 
 // needs reports whether rules or the pose need the messages of a channel.
 func (f *follower) needs(c *segment.Channel) bool {
-	return !strings.HasPrefix(c.Topic, ownTopics) &&
+	return !strings.HasPrefix(c.Topic, ownTopics) && recording.Options{Namespace: f.o.Namespace}.InNamespace(c.Topic) &&
 		(recording.HasPoses(c) || f.interest.Wants(c.Topic, c.SchemaName, c.MessageEncoding))
 }
 

@@ -81,7 +81,7 @@ func newWorker(f *follower) (*worker, error) {
 
 	o := recording.LiveOptions{
 		Options: recording.Options{
-			Topics: f.o.Topics, Exclude: append(slices.Clone(f.o.Exclude), ownTopics+"*"), RateHz: f.o.RateHz,
+			Topics: f.o.Topics, Exclude: append(slices.Clone(f.o.Exclude), ownTopics+"*"), RateHz: f.o.RateHz, Namespace: f.o.Namespace,
 			Robot: f.o.Robot, MapID: f.o.MapID, Events: f.o.Rules,
 		},
 		Name: f.source.Name(), ID: runID(), OnEvent: w.event, OnRestart: w.restart,
@@ -852,7 +852,7 @@ func (w *worker) close(ctx context.Context) error {
 	w.f.mu.Lock()
 	w.f.report.Limited = w.journal.Limited()
 
-	w.f.report.ClockResets = report.ClockResets
+	w.f.report.ClockResets, w.f.report.Robots = report.ClockResets, report.Robots
 	for _, t := range report.Topics {
 		for reason, n := range t.Notes {
 			w.f.addProblem(t.Topic+": "+reason, n)

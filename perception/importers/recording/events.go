@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/robotmem/robotmem-go/perception/events"
 	"github.com/robotmem/robotmem-go/perception/importers"
@@ -29,6 +31,29 @@ func newHappenings(rules *events.Rules) *happenings {
 func (h *happenings) wants(c *Channel) bool {
 	return h != nil && h.machine.Wants(c.Topic, c.SchemaName, c.MessageEncoding)
 }
+
+// noteRobot notes the namespace of an action. The same action in two namespaces is that of two robots.
+func (imp *importer) noteRobot(topic string) {
+	action, ok := strings.CutSuffix(topic, "/_action/status")
+	if !ok || imp.o.Namespace != "" {
+		return
+	}
+
+	cut := strings.LastIndex(action, "/")
+	namespace, name := action[:max(0, cut)], action[cut+1:]
+	if imp.actions == nil {
+		imp.actions = map[string][]string{}
+	}
+	if known := imp.actions[name]; !slices.Contains(known, namespace) && len(known) < maxRobots {
+		imp.actions[name] = append(known, namespace)
+	}
+	if all := imp.actions[name]; len(all) > max(1, len(imp.report.Robots)) {
+		imp.report.Robots = slices.Sorted(slices.Values(all))
+	}
+}
+
+// maxRobots bounds the namespaces that are listed.
+const maxRobots = 100
 
 // clockReset is how far a clock must be set back so that another run begins, in ns. Messages that come late are
 // less late.

@@ -1,9 +1,13 @@
 package recording_test
 
 import (
+	"bytes"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/foxglove/mcap/go/mcap"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robotmem/robotmem-go/perception/events"
@@ -64,5 +68,67 @@ func TestWhatHappenedInARecording(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[float64]int{1: 2, 0: 1}, outcomes); diff != "" {
 		t.Errorf("outcomes of the episodes (-want +got):\n%s", diff)
+	}
+}
+
+// Of two robots in one recording each can be chosen, and without a choice the report names them.
+func TestTwoRobotsInOneRecording(t *testing.T) {
+	var b bytes.Buffer
+	w, err := mcap.NewWriter(&b, &mcap.WriterOptions{})
+	if err == nil {
+		err = w.WriteHeader(&mcap.Header{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]uint16{}
+	send := func(at int, topic, schema, text string) {
+		t.Helper()
+		if ids[topic] == 0 {
+			id := uint16(len(ids) + 1)
+			ids[topic] = id
+			err := w.WriteSchema(&mcap.Schema{ID: id, Name: schema, Encoding: "jsonschema", Data: []byte("{}")})
+			if err == nil {
+				err = w.WriteChannel(&mcap.Channel{ID: id, SchemaID: id, Topic: topic, MessageEncoding: "json"})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		ns := uint64(1764000000+at) * 1e9
+		if err := w.WriteMessage(&mcap.Message{ChannelID: ids[topic], LogTime: ns, PublishTime: ns, Data: []byte(text)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, robot := range []string{"/r1", "/r2"} {
+		pose := fmt.Sprintf(`{"header":{"frame_id":"map"},"pose":{"pose":{"position":{"x":%d,"y":0,"z":0}}}}`, 10*i)
+		status := `{"status_list":[{"goal_info":{"goal_id":{"uuid":"aa"}},"status":%d}]}`
+		for at, state := range []int{2, 2, 4 + 2*i} {
+			send(i+at, robot+"/amcl_pose", "geometry_msgs/msg/PoseWithCovarianceStamped", pose)
+			send(i+at, robot+"/navigate_to_pose/_action/status", "action_msgs/msg/GoalStatusArray", fmt.Sprintf(status, state))
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	path := write(t, "two.mcap", b.Bytes())
+	for namespace, want := range map[string]string{
+		"/r1": "success navigate_to_pose succeeded after 2.0 s [0 0 0]", "r2/": "failure navigate_to_pose aborted after 2.0 s [10 0 0]",
+	} {
+		sink := importerstest.New(t)
+		report, err := recording.Import(t.Context(), open(t, path), recording.Options{Events: events.Builtin(), Namespace: namespace}, sink, nil)
+		if err != nil || len(report.Robots) > 0 || len(sink.Facts) != 1 {
+			t.Fatalf("%s: %+v, %d facts, %v", namespace, report, len(sink.Facts), err)
+		}
+		f := sink.Facts[0]
+		at := f.Context["spatial"].(map[string]any)["pose"].(map[string]any)["position"]
+		if got := fmt.Sprint(f.Outcome, " ", f.Text, " ", at); got != want {
+			t.Errorf("%s: %s, want %s", namespace, got, want)
+		}
+	}
+	report, err := recording.Import(t.Context(), open(t, path), recording.Options{Events: events.Builtin()}, importerstest.New(t), nil)
+	if err != nil || !slices.Equal(report.Robots, []string{"/r1", "/r2"}) {
+		t.Errorf("robots %q, %v", report.Robots, err)
 	}
 }

@@ -85,8 +85,9 @@ type importer struct {
 	open       []*channel // with a segment, in the order of opening
 	openBytes  int
 	poses      *poses
-	happened   *happenings // nil: messages are stored, and nothing is read in them
-	newest     uint64      // log time of this run of the clock
+	happened   *happenings         // nil: messages are stored, and nothing is read in them
+	newest     uint64              // log time of this run of the clock
+	actions    map[string][]string // namespaces by action
 	onRestart  func(ctx context.Context) error
 	onEvent    func(ctx context.Context, e *events.Event, circumstances, spatial map[string]any) error
 	batch      []importers.Perception
@@ -216,6 +217,10 @@ func (imp *importer) channel(c *Channel) *channel {
 		hasPayload: slices.Contains(payloadTypes, message.ShortName(c.SchemaName)),
 		tells:      imp.happened.wants(c),
 	}
+	if !imp.o.InNamespace(c.Topic) {
+		one.pose, one.tells = poseNone, false
+	}
+	imp.noteRobot(c.Topic)
 
 	var err error
 	// Without a schema the messages are kept as bytes, and each counts as undecoded for this reason.
@@ -433,6 +438,9 @@ type Report struct {
 	// Events counts what rules found in messages, Facts what became of them, Episodes the goals among
 	// them. EventsLimited counts the events that were left out because a rule found too many different
 	// things, by rule.
+	// Robots are the namespaces in which the same action has goals, if there are several: what happened to
+	// them is mixed then, unless Options.Namespace chooses one.
+	Robots []string `json:"robots,omitempty"`
 	// ClockResets counts how often the clock was set back, as by a simulation that begins again.
 	ClockResets   int               `json:"clock_resets,omitempty"`
 	Events        uint64            `json:"events,omitempty"`

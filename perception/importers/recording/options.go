@@ -21,6 +21,8 @@ type Options struct {
 	Topics []string
 	// Exclude are globs of topics to leave out, even if Topics match them.
 	Exclude []string
+	// Namespace is that of one robot of several, such as /r1: only topics below it count, and transforms. "" is all.
+	Namespace string
 	// RateHz is the most messages that are stored per second of log time, by glob; 0 is no
 	// limit. Of several matching globs the longest counts.
 	RateHz map[string]float64
@@ -61,12 +63,16 @@ func (o Options) normal() (Options, error) {
 // hash tells imports of one recording with different options apart. It is "" if the
 // options store everything.
 func (o Options) hash() string {
-	if len(o.globs()) == 0 && o.SegmentSeconds == segmentSeconds {
+	if len(o.globs()) == 0 && o.SegmentSeconds == segmentSeconds && o.Namespace == "" {
 		return ""
 	}
 	// json.Marshal sorts the keys of maps. The nil stands for an option of earlier versions.
 	// It does not fail, since normal has checked that all numbers are finite.
-	text, _ := json.Marshal([]any{o.Topics, o.Exclude, o.RateHz, nil, o.SegmentSeconds, segmentBytes, segmentMessages})
+	parts := []any{o.Topics, o.Exclude, o.RateHz, nil, o.SegmentSeconds, segmentBytes, segmentMessages}
+	if o.Namespace != "" {
+		parts = append(parts, o.Namespace)
+	}
+	text, _ := json.Marshal(parts)
 	sum := sha256.Sum256(text)
 
 	return "#" + hex.EncodeToString(sum[:8])
@@ -84,7 +90,17 @@ func (o Options) globs() []string {
 	return slices.Concat(o.Topics, o.Exclude, slices.Collect(maps.Keys(o.RateHz)))
 }
 
+// InNamespace reports whether the messages of a topic are of the robot that is chosen. Transforms of all robots have
+// one topic.
+func (o Options) InNamespace(topic string) bool {
+	namespace := "/" + strings.Trim(o.Namespace, "/")
+	return namespace == "/" || strings.HasPrefix(topic, namespace+"/") || topic == "/tf" || topic == "/tf_static"
+}
+
 func (o Options) includes(topic string) bool {
+	if !o.InNamespace(topic) {
+		return false
+	}
 	match := func(glob string) bool { return matches(glob, topic) }
 	return (len(o.Topics) == 0 || slices.ContainsFunc(o.Topics, match)) && !slices.ContainsFunc(o.Exclude, match)
 }

@@ -22,8 +22,9 @@ import (
 
 // Rules chooses the rules by which messages say what happened.
 type Rules struct {
-	Events   string `name:"events" placeholder:"FILE" help:"Recordings and robots: more rules by which messages become facts; one with the name of a built-in rule replaces it."`
-	NoEvents bool   `name:"no-events" help:"Recordings: store the messages alone, without facts, goals and outcomes."`
+	Events    string `name:"events" placeholder:"FILE" help:"Recordings and robots: more rules by which messages become facts; one with the name of a built-in rule replaces it."`
+	Namespace string `name:"namespace" placeholder:"NAME" help:"One robot of several, such as /r1: only its topics count, and /tf."`
+	NoEvents  bool   `name:"no-events" help:"Recordings: store the messages alone, without facts, goals and outcomes."`
 }
 
 // Read returns the built-in rules with those of the file; nil without any.
