@@ -202,6 +202,8 @@ func TestAGoalThatIsReplaced(t *testing.T) {
 func TestAnEventWithoutAText(t *testing.T) {
 	s := newSource(t, events.Builtin())
 	s.send(0, "/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", `{"status":[{"level":2,"name":"","message":""}]}`)
+	// A message without the fields is of another type, whatever its schema is called.
+	s.send(1, "/rosout", log, `{"level":251}`)
 	_, facts := s.journal.Close()
 	if diff := cmp.Diff([]string{"failure diagnostics on /diagnostics"}, told(facts)); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)

@@ -218,6 +218,24 @@ func (t template) write(s *scope) string {
 	return strings.TrimSpace(strings.Trim(strings.TrimSpace(b.String()), ":"))
 }
 
+// fits reports whether the message has any of the fields, or needs none.
+func (t template) fits(s *scope) bool {
+	needs := false
+
+	for _, p := range t {
+		switch p.field {
+		case "", "topic", "value":
+		default:
+			if s.of(p.path).Kind != message.Invalid {
+				return true
+			}
+			needs = true
+		}
+	}
+
+	return !needs
+}
+
 func (s *scope) named(p part) string {
 	if p.field == "value" && s.value != "" {
 		return s.value

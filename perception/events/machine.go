@@ -247,6 +247,11 @@ func (m *Machine) apply(out []Event, r *Rule, s *scope, msg *Message) []Event {
 		return out
 	}
 
+	// A message that has none of the fields of the text is of another definition than the rule was written for.
+	if !r.text.fits(s) {
+		return out
+	}
+
 	return append(out, r.event(s, msg))
 }
 

@@ -164,6 +164,7 @@ var placeCases = []testCase{
 		equal(t, "in the plane", ids(res.Memories), want)
 		equal(t, "interpreted", res.Interpreted,
 			[]string{"spatial_sort: the target has 2 numbers, so x and y of the 3-D coordinates at at are compared"})
+
 		for _, at := range []any{[]any{5, 2}, object{"x": 5, "y": 2, "theta": 1.5}, object{"pose": object{"x": 5, "y": 2}},
 			[]any{[]any{0, -1, 0, 5}, []any{1, 0, 0, 2}, []any{0, 0, 1, 0}, []any{0, 0, 0, 1}}} {
 			learn(t, s, fmt.Sprintf("in the plane at %v", at), object{"at": at})

@@ -306,6 +306,10 @@ func (n *Reader) Facts() int64 { return int64(len(n.where)) }
 func (n *Reader) Learn(
 	ctx context.Context, svc robotmem.Service, refused func(where string, err error),
 ) (Counts, error) {
+	if n.lines.Len() == 0 {
+		return Counts{}, nil // all of them are memories that were exported
+	}
+
 	c, err := jsonl.Import(ctx, svc, &n.lines, jsonl.Options{
 		Lines: true,
 		Refused: func(_ string, line int64, reason string) {

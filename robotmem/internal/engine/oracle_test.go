@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -174,6 +175,9 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 	for i := range filters {
 		asked := randomFilter(rng, 3)
 		node, err := filter.Parse(asked)
+		if errors.Is(err, robotmem.Invalid) && strings.Contains(err.Error(), "no time") {
+			continue // a quantity as a bound of a time
+		}
 		if err != nil {
 			t.Fatalf("%v: %v", asked, err)
 		}
