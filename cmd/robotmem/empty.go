@@ -20,6 +20,9 @@ func (c *opCommand) hint(ctx context.Context, a *app, m robotmem.Node, request j
 
 	v := reflect.Indirect(reflect.ValueOf(res))
 	f, isList := rows.ListOf(v.Type())
+	if advice, ok := res.(*robotmem.AdviseResponse); ok && advice.Attempts > 0 {
+		return // its notes say why there is no parameter
+	}
 	isEmpty := isList && v.FieldByIndex(f.Index).Len() == 0 && hints.Known(c.op.Name) && !a.asJSON
 	stores := asked.Collection != "" && hints.Begins(c.op.Name)
 	if a.quiet || !isEmpty && !stores {

@@ -284,7 +284,7 @@ func TestARuleThatMatchesEverything(t *testing.T) {
 }
 
 func TestExtend(t *testing.T) {
-	more, err := events.Parse("mine.yaml", []byte("version: 1\nrules:\n  - {name: ros2-log, disabled: true}\n  - name: door\n    topics: [/door]\n    when: [\"state == stuck\"]\n    text: \"the door is stuck\"\n    failure: [\"state exists\"]\n"))
+	more, err := events.Parse("mine.yaml", []byte("version: 1\nrules:\n  - {name: ros2-log, disabled: true}\n  - {name: dor, topics: [dor], text: x}\n  - name: door\n    topics: [/door]\n    when: [\"state == stuck\"]\n    text: \"the door is stuck\"\n    failure: [\"state exists\"]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,6 +293,9 @@ func TestExtend(t *testing.T) {
 	s.send(1, "/door", "my/Door", `{"state":"stuck"}`)
 	s.send(2, "/door", "my/Door", `{"state":"open"}`)
 	_, facts := s.journal.Close()
+	if got := s.machine.Unmatched(); len(got) != 1 || got[0] != "dor" {
+		t.Errorf("rules without messages: %q", got)
+	}
 	if diff := cmp.Diff([]string{"failure the door is stuck"}, told(facts)); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)
 	}

@@ -107,6 +107,25 @@ func (m *Machine) rulesOf(topic, schema, encoding string) []*Rule {
 	return found
 }
 
+// Unmatched are the rules of files that extend the built-in ones for which no messages have come.
+func (m *Machine) Unmatched() []string {
+	matched := map[*Rule]bool{}
+	for _, rules := range m.byTopic {
+		for _, r := range rules {
+			matched[r] = true
+		}
+	}
+
+	var out []string
+	for _, r := range m.rules {
+		if r.own && !r.disabled && !matched[r] {
+			out = append(out, r.Name)
+		}
+	}
+
+	return out
+}
+
 // SetParameter notes that a parameter of the robot has a value, such as controller.max_speed. Parameters
 // stand in the context of what happens afterwards, at params and the name, whose points nest.
 func (m *Machine) SetParameter(name string, value any) {

@@ -62,6 +62,7 @@ type Rule struct {
 	goal      *goalRule
 	params    *parameterRule
 	disabled  bool
+	own       bool // of a file that extends the built-in rules
 	condition bool // failure or success is given
 }
 
@@ -267,12 +268,14 @@ func decode(data []byte) (f *fileOf, err *ParseError) {
 func (r *Rules) Extend(more *Rules) *Rules {
 	out := &Rules{rules: slices.Clone(r.rules), id: r.id + "+" + more.id}
 
-	for _, rule := range more.rules {
+	for _, given := range more.rules {
+		rule := *given
+		rule.own = true
 		at := slices.IndexFunc(out.rules, func(old *Rule) bool { return old.Name == rule.Name })
 		if at < 0 {
-			out.rules = append(out.rules, rule)
+			out.rules = append(out.rules, &rule)
 		} else {
-			out.rules[at] = rule
+			out.rules[at] = &rule
 		}
 	}
 

@@ -98,6 +98,7 @@ type Report struct {
 	Warnings    int               `json:"warnings"`
 	// Robots are namespaces whose goals were mixed, see Options.Namespace.
 	Robots      []string          `json:"robots,omitempty"`
+	Unmatched   []string          `json:"unmatched,omitempty"`    // globs and rules that match nothing
 	ClockResets int               `json:"clock_resets,omitempty"` // the clock of the robot was set back
 	Limited     map[string]uint64 `json:"events_limited,omitempty"`
 	Recording   *recording.Report `json:"recording,omitempty"`

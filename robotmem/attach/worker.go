@@ -852,7 +852,7 @@ func (w *worker) close(ctx context.Context) error {
 	w.f.mu.Lock()
 	w.f.report.Limited = w.journal.Limited()
 
-	w.f.report.ClockResets, w.f.report.Robots = report.ClockResets, report.Robots
+	w.f.report.ClockResets, w.f.report.Robots, w.f.report.Unmatched = report.ClockResets, report.Robots, report.Unmatched
 	for _, t := range report.Topics {
 		for reason, n := range t.Notes {
 			w.f.addProblem(t.Topic+": "+reason, n)

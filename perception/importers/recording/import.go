@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/robotmem/robotmem-go/perception/events"
@@ -412,12 +413,35 @@ func (imp *importer) flush(ctx context.Context) error {
 	return nil
 }
 
+// unmatched lists the globs that match no topic, and the own rules that match none.
+func (imp *importer) unmatched() []string {
+	var out []string
+
+	for _, glob := range slices.Compact(slices.Sorted(slices.Values(imp.o.globs()))) {
+		known := false
+		for topic := range imp.topics {
+			known = known || matches(glob, topic)
+		}
+		if !known {
+			out = append(out, fmt.Sprintf("no topic matches %q; topics begin with a slash, as in %q", glob, "/"+strings.TrimPrefix(glob, "/")))
+		}
+	}
+	if imp.happened != nil {
+		for _, name := range imp.happened.machine.Unmatched() {
+			out = append(out, fmt.Sprintf("no message is of the topics and schemas of the rule %q", name))
+		}
+	}
+
+	return out
+}
+
 // account lists the topics, including those without messages.
 func (imp *importer) account() {
 	for _, c := range imp.info.Channels {
 		imp.channel(c.Channel)
 	}
 
+	imp.report.Unmatched = imp.unmatched()
 	for _, name := range slices.Sorted(maps.Keys(imp.topics)) {
 		imp.report.Topics = append(imp.report.Topics, imp.topics[name].report)
 	}
@@ -441,6 +465,9 @@ type Report struct {
 	// Robots are the namespaces in which the same action has goals, if there are several: what happened to
 	// them is mixed then, unless Options.Namespace chooses one.
 	Robots []string `json:"robots,omitempty"`
+	// Unmatched are globs of Options that no topic matches, and rules of a file of one's own for which there are no
+	// messages: perhaps they are misspelt.
+	Unmatched []string `json:"unmatched,omitempty"`
 	// ClockResets counts how often the clock was set back, as by a simulation that begins again.
 	ClockResets   int               `json:"clock_resets,omitempty"`
 	Events        uint64            `json:"events,omitempty"`
