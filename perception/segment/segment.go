@@ -26,9 +26,9 @@ const Library = "robotmem"
 type Channel struct {
 	Topic           string            `json:"topic"`
 	SchemaName      string            `json:"schema_name,omitempty"`     // sensor_msgs/msg/Image
-	SchemaEncoding  string            `json:"schema_encoding,omitempty"` // ros2msg, jsonschema, protobuf …; "" without a schema
+	SchemaEncoding  string            `json:"schema_encoding,omitempty"` // ros2msg, ros1msg, jsonschema …; "" without a schema
 	SchemaData      []byte            `json:"schema_base64,omitempty"`
-	MessageEncoding string            `json:"message_encoding"`   // cdr, json, protobuf …
+	MessageEncoding string            `json:"message_encoding"`   // cdr, ros1, json …
 	Metadata        map[string]string `json:"metadata,omitempty"` // offered_qos_profiles …
 }
 
@@ -38,13 +38,18 @@ func (c *Channel) Schema() (*message.Schema, error) {
 		return nil, fmt.Errorf("the definition of %.80s is left out, since those of the recording take more than %d bytes; its messages are kept as bytes", c.SchemaName, maxDefinitions)
 	}
 	encoding := c.SchemaEncoding
-	// Definitions are only used for CDR. JSON describes itself, and Parse refuses other encodings by their names.
-	if c.MessageEncoding != "cdr" {
+	// JSON describes itself, whatever its schema is, and Parse refuses unknown encodings of messages by their names.
+	// An unknown definition of CDR is refused by its own name.
+	described, known := describes[encoding]
+	if described != c.MessageEncoding && (known || c.MessageEncoding != "cdr") {
 		encoding = c.MessageEncoding
 	}
 
 	return message.Parse(c.SchemaName, encoding, c.SchemaData)
 }
+
+// describes is the encoding of messages that an encoding of schemas is for.
+var describes = map[string]string{"ros2msg": "cdr", "ros2idl": "cdr", "ros1msg": "ros1"}
 
 // Write writes the channel and, unless it has none, its schema.
 func (c *Channel) Write(w *mcap.Writer, id, schemaID uint16) error {
@@ -304,8 +309,12 @@ func NewWriter(c *Channel) *Writer {
 	must(err)
 	s.w = w
 	header := &mcap.Header{Library: Library}
-	if c.MessageEncoding == "cdr" {
+
+	switch c.MessageEncoding {
+	case "cdr":
 		header.Profile = "ros2"
+	case "ros1":
+		header.Profile = "ros1"
 	}
 	must(w.WriteHeader(header))
 	must(c.Write(w, 1, 1))

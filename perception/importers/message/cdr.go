@@ -21,13 +21,13 @@ const zstdMagic = "\x28\xb5\x2f\xfd"
 // of the byte that it may come from.
 const maxValues = 1 << 19
 
-// Decode reads a message in the encoding of the schema: CDR for ros2msg, otherwise JSON. The
-// Data of values are parts of the given data. The error names the field and the byte.
+// Decode reads a message in the encoding of the schema: CDR for ros2msg, that of ROS 1 for ros1msg, otherwise JSON.
+// The Data of values are parts of the given data. The error names the field and the byte.
 func (s *Schema) Decode(data []byte) (*Value, error) {
 	if s.Root == nil {
 		return decodeJSON(data)
 	}
-	d, err := newDecoder(data)
+	d, err := s.decoder(data)
 	if err != nil {
 		return nil, err
 	}
@@ -35,17 +35,28 @@ func (s *Schema) Decode(data []byte) (*Value, error) {
 	if d.structure(v, s.Root, 0); d.err != nil {
 		return nil, d.err
 	}
+	if err := d.end(); err != nil {
+		return nil, err
+	}
 
 	return v, nil
 }
 
 // decoder reads one message. After its first error it reads nothing more.
 type decoder struct {
-	data   []byte // with the encapsulation
+	data   []byte // with the encapsulation, if there is one
 	at     int
 	order  binary.ByteOrder
+	packed bool // nothing is aligned, as in ROS 1
 	values int
 	err    error
+}
+
+func (s *Schema) decoder(data []byte) (*decoder, error) {
+	if s.ros1 {
+		return newROS1Decoder(data), nil
+	}
+	return newDecoder(data)
 }
 
 func (d *decoder) fail(format string, args ...any) {
@@ -93,7 +104,9 @@ func (d *decoder) structure(v *Value, t *Type, depth int) {
 	}
 	// IDL has no empty structures: ROS 2 puts one byte into them.
 	if len(t.Fields) == 0 {
-		d.take(1, 1)
+		if !d.packed {
+			d.take(1, 1)
+		}
 		return
 	}
 
@@ -204,8 +217,11 @@ func (d *decoder) numbers(v *Value, k Kind, count int) {
 
 func (d *decoder) text(v *Value) {
 	raw := d.take(d.count(1), 1)
-	// The length includes a zero at the end, which some writers omit.
-	v.Kind, v.Text = String, string(bytes.TrimSuffix(raw, []byte{0}))
+	// In CDR the length includes a zero at the end, which some writers omit.
+	if !d.packed {
+		raw = bytes.TrimSuffix(raw, []byte{0})
+	}
+	v.Kind, v.Text = String, string(raw)
 }
 
 // count reads a length and checks that the message can hold that many elements; 0 after an error.
@@ -225,6 +241,9 @@ func (d *decoder) count(elementSize int) int {
 
 // take returns n bytes from the next multiple of align, nil for none and after an error.
 func (d *decoder) take(n, align int) []byte {
+	if d.packed {
+		align = 1
+	}
 	// An empty array has no padding: alignment belongs to the first element.
 	at := d.at + (align-(d.at-encapsulation)%align)%align
 	if n == 0 || d.err != nil {

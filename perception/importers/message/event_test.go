@@ -76,7 +76,7 @@ func TestReasonsWithoutADefinition(t *testing.T) {
 	for name, test := range map[string]struct{ typ, encoding, want string }{
 		"no definition": {"test_msgs/msg/Arrays", "", "the definition of test_msgs/msg/Arrays is missing"},
 		"IDL":           {"own/msg/X", "ros2idl", "the definition of own/msg/X is written in IDL (ros2idl)"},
-		"ROS 1":         {"std_msgs/String", "ros1msg", "ROS 1"},
+		"ROS 1":         {"std_msgs/String", "ros1", "the definition of std_msgs/String is missing"},
 		"protobuf":      {"foxglove.Log", "protobuf", `"protobuf"`},
 	} {
 		_, err := message.Parse(test.typ, test.encoding, nil)

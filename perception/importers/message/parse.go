@@ -20,22 +20,20 @@ const (
 	maxFixedLength = 1 << 28
 )
 
-// Parse reads a definition. The encoding is that of MCAP's schema records: ros2msg, in which the
+// Parse reads a definition. The encoding is that of MCAP's schema records: ros2msg or ros1msg, in which the
 // types of the fields follow the root type, each after a line of equals signs and "MSG: pkg/Type";
 // or jsonschema, which is not used, since JSON describes itself. For an empty ros2msg text the
 // built-in [Definition] is used. The error shows the line, or wraps [ErrEncoding].
 func Parse(name, encoding string, text []byte) (*Schema, error) {
 	builtIn := builtInTexts()[ShortName(name)]
 	switch {
-	case encoding == "ros2msg":
+	case encoding == "ros2msg" || encoding == ros1Encoding:
 	case encoding == "ros2idl" && builtIn != "":
 		// The built-in text defines the same type in the language of ros2msg.
 		text = []byte(builtIn)
 	case encoding == "ros2idl":
 		return nil, fmt.Errorf("the definition of %.80s is written in IDL (ros2idl), which %w", name, ErrEncoding)
-	case encoding == "ros1" || encoding == "ros1msg":
-		return nil, fmt.Errorf("the encoding of ROS 1 (ros1msg) %w", ErrEncoding)
-	case encoding == "" || encoding == "cdr":
+	case encoding == "" || encoding == "cdr" || encoding == "ros1":
 		return nil, fmt.Errorf("the definition of %.80s is missing, so it %w", name, ErrEncoding)
 	case encoding == "jsonschema" || encoding == "json":
 		return &Schema{}, nil
@@ -47,16 +45,18 @@ func Parse(name, encoding string, text []byte) (*Schema, error) {
 		return nil, fmt.Errorf("the definition of %.80s takes %d bytes; at most %d are read", name, len(text),
 			MaxDefinition)
 	}
-	if len(text) == 0 {
+	ros1 := encoding == ros1Encoding
+	// The empty text of ROS 1 defines a message without fields, such as std_msgs/Empty.
+	if len(text) == 0 && !ros1 {
 		text = []byte(builtIn)
 	}
 
-	types, err := parse(ShortName(name), string(text))
+	types, err := parse(ShortName(name), string(text), ros1)
 	if err != nil {
 		return nil, fmt.Errorf("definition of %.80s: %w", name, err)
 	}
 
-	schema := &Schema{Root: types[0]}
+	schema := &Schema{Root: types[0], ros1: ros1}
 	for _, t := range types {
 		schema.Fields += len(t.Fields)
 	}
@@ -68,14 +68,19 @@ type parser struct {
 	types  map[string]*Type
 	order  []*Type
 	fields int
+	ros1   bool              // the text is in the language of ROS 1
+	known  map[string]string // the texts of types that the text need not define
 }
 
 // separator is the line between two types.
 var separator = regexp.MustCompile(`(?m)^[ \t]*={8,}[ \t\r]*$`)
 
 // parse returns the types in their order, the root first.
-func parse(root, text string) ([]*Type, error) {
-	p := &parser{types: map[string]*Type{}}
+func parse(root, text string, ros1 bool) ([]*Type, error) {
+	p := &parser{types: map[string]*Type{}, ros1: ros1, known: ros1Texts}
+	if !ros1 {
+		p.known = builtInTexts()
+	}
 
 	for i, part := range separator.Split(text, -1) {
 		name := root
@@ -128,7 +133,7 @@ func (p *parser) line(t *Type, line string) error {
 
 	typeName, rest, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
 	rest = strings.TrimSpace(rest)
-	f, err := parseType(typeName)
+	f, err := p.parseType(typeName)
 	if err != nil {
 		return err
 	}
@@ -218,7 +223,7 @@ func (p *parser) link() error {
 		t := p.order[i]
 		for j := range t.Fields {
 			f := &t.Fields[j]
-			if f.Kind != Struct {
+			if f.Kind != Struct || f.Type != nil {
 				continue
 			}
 
@@ -248,7 +253,7 @@ func (p *parser) find(in *Type, ref string) (*Type, error) {
 	}
 
 	for _, name := range names {
-		if text, ok := builtInTexts()[name]; ok {
+		if text, ok := p.known[name]; ok {
 			return p.define(name, text)
 		}
 	}
@@ -302,7 +307,7 @@ func Definition(name string) (string, bool) {
 	var b strings.Builder
 	b.WriteString(text)
 
-	types, _ := parse(root, text) // the built-in texts are valid
+	types, _ := parse(root, text, false) // the built-in texts are valid
 	for _, t := range types[1:] {
 		b.WriteString(strings.Repeat("=", 80) + "\nMSG: " + t.Name + "\n" + builtInTexts()[t.Name])
 	}

@@ -28,13 +28,13 @@ const (
 	Null
 )
 
-// sizes are the bytes of primitives in CDR.
+// sizes are the bytes of primitives.
 var sizes = [Null + 1]int{
 	Bool: 1, Int8: 1, Uint8: 1, Int16: 2, Uint16: 2,
 	Int32: 4, Uint32: 4, Int64: 8, Uint64: 8, Float32: 4, Float64: 8,
 }
 
-// size returns the bytes of a primitive in CDR, 0 for other kinds.
+// size returns the bytes of a primitive, 0 for other kinds.
 func (k Kind) size() int { return sizes[k] }
 
 // primitives are the names of the built-in types of the interface language.
@@ -78,6 +78,8 @@ type Field struct {
 type Schema struct {
 	Root   *Type // nil if messages describe themselves (JSON)
 	Fields int   // of all its types together
+
+	ros1 bool // the messages are in the serialization of ROS 1
 }
 
 // ErrEncoding means that definitions or messages of an encoding are not read.

@@ -28,7 +28,7 @@ const (
 // poseKindOf leaves out goals, which say where the robot should be.
 func poseKindOf(c *Channel) poseKind {
 	switch message.ShortName(c.SchemaName) {
-	case "tf2_msgs/TFMessage":
+	case "tf2_msgs/TFMessage", "tf/tfMessage":
 		if strings.HasSuffix(c.Topic, "tf_static") {
 			return poseStatic
 		}
