@@ -166,6 +166,17 @@ func (b *Budget) Take(n int) error {
 	return nil
 }
 
+// Text returns a copy of a definition, the same one for equal definitions. It takes the memory of it, or fails if too
+// little is left.
+func (b *Budget) Text(definition []byte) ([]byte, error) {
+	return intern(b, definition, func() ([]byte, error) {
+		if err := b.Take(len(definition)); err != nil {
+			return nil, err
+		}
+		return bytes.Clone(definition), nil
+	})
+}
+
 // intern returns what make makes of the bytes, once for equal bytes.
 func intern[T any](b *Budget, body []byte, make func() (T, error)) (T, error) {
 	key := sha256.Sum256(body)

@@ -147,7 +147,7 @@ func TestOpenErrors(t *testing.T) {
 	for name, test := range map[string]struct{ data, want string }{
 		"empty.mcap": {"", "empty.mcap is empty"},
 		"photo.mcap": {"\x89PNG\r\n\x1a\n", "is not a recording"},
-		"old.bag":    {"#ROSBAG V2.0\n", "rosbags-convert --src old.bag"},
+		"old.bag":    {"#ROSBAG V1.2\n", "rosbag fix"},
 		"x.db3":      {"SQLite format 3\x00" + strings.Repeat("\x00", 4080), "x.db3"},
 		"x.zstd":     {"\x28\xb5\x2f\xfdgarbage", "zstd -d x.zstd"},
 	} {

@@ -1,4 +1,4 @@
-// Package recording reads what robots record, MCAP files and rosbag2 databases,
+// Package recording reads what robots record, MCAP files, rosbag2 databases and bags of ROS 1,
 // stores it as perceptions, and writes perceptions as MCAP again.
 //
 // # Nouns
@@ -24,7 +24,7 @@
 //
 // # Memory
 //
-// A recording is never held in memory. Of MCAP one chunk is open. The definitions of all files of a
+// A recording is never held in memory. Of MCAP and of a ROS 1 bag one chunk is open. The definitions of all files of a
 // recording take at most 64 MiB ([segment.Budget]). An import holds a batch of 16 MiB,
 // 64 MiB of open segments and five seconds of transforms. No length that a file claims is allocated
 // before it is compared with the bytes that are there. A record or a decompressed chunk takes at most
@@ -32,12 +32,13 @@
 //
 // # Caveats
 //
-//   - An MCAP file is read twice, and its messages come in the order of the file, those of a
-//     chunk by log time.
+//   - An MCAP file and a ROS 1 bag are read twice, and their messages come in the order of the file,
+//     those of a chunk by log time.
 //   - Attachments and metadata records are not stored.
-//   - ROS 1 bags are refused. The error names the command that converts them.
-//   - A compressed database (.db3.zst) is unpacked into a temporary file, a compressed MCAP file is
-//     read as it is.
+//   - Of ROS 1 bags version 2.0 is read; older and encrypted ones are refused. They have no checksums
+//     unless their chunks are compressed, so a changed byte within a message is not noticed.
+//   - A compressed database (.db3.zst) is unpacked into a temporary file, a compressed MCAP file or bag
+//     is read as it is. Behind damage of a compressed bag nothing more is read, since its index is at its end.
 //   - The pose of a perception is the one that is known when the message comes: later
 //     transforms do not change it.
 //   - Options that leave out other messages make other segments; the stored ones stay.

@@ -50,36 +50,17 @@ func (m *mcapFile) Close() error {
 // release frees the buffers. In a bag of many files each would otherwise keep buffers of its largest chunk.
 func (m *mcapFile) release() { m.body, m.messages, m.inflate.buf = nil, nil, nil }
 
-// ID is the hash of the decompressed bytes, so that a recording is the same however it is compressed.
-func (m *mcapFile) ID(ctx context.Context) (string, error) {
-	r, done, err := m.reader()
-	if err != nil {
-		return "", err
-	}
-	defer done()
-	if id, err := hashReader(ctx, r); err == nil || !m.packed || ctx.Err() != nil {
-		return id, err
-	}
-	// A compressed file that is damaged is known by its own bytes.
-	return hashReader(ctx, io.NewSectionReader(m.file, 0, m.size))
-}
+func (m *mcapFile) ID(ctx context.Context) (string, error) { return m.id(ctx) }
 
 // Info counts the messages. [mcapFile.Messages] reports where the file breaks.
 func (m *mcapFile) Info(ctx context.Context) (*Info, error) {
-	info, counts := &Info{Format: "mcap"}, map[*Channel]uint64{}
 	m.attachments, m.metadata = 0, 0
-
-	for msg, err := range m.Messages(ctx) {
-		// Damage is skipped here and reported by the later pass; only a cancelled pass gives wrong counts.
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err == nil {
-			info.span(msg.LogTime, msg.LogTime, 1)
-			counts[msg.Channel]++
-		}
+	info, counts, err := countAll(ctx, m)
+	if err != nil {
+		return nil, err
 	}
 
+	info.Format = "mcap"
 	for _, c := range m.defined.Channels {
 		info.Channels = append(info.Channels, ChannelInfo{Channel: c, Messages: counts[c]})
 	}

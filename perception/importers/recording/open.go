@@ -21,7 +21,7 @@ import (
 )
 
 // ErrFormat means that a file is not a recording in a format that is read.
-var ErrFormat = errors.New("is not a recording in a known format; give an MCAP file, a rosbag2 .db3 or a folder of them")
+var ErrFormat = errors.New("is not a recording in a known format; give an MCAP file, a rosbag2 .db3, a ROS 1 .bag or a folder of them")
 
 // The first bytes of files.
 const (
@@ -36,12 +36,17 @@ var extensions = []string{".mcap", ".db3", ".bag"}
 // packings are the extensions of files that are compressed as a whole.
 var packings = []string{".zst", ".zstd"}
 
+// activeSuffix ends the name of a ROS 1 bag that its recorder has not closed.
+const activeSuffix = ".active"
+
 // hasExtension reports whether the name is that of a recording.
 func hasExtension(name string) bool {
 	name = strings.ToLower(name)
 	for _, packing := range packings {
 		name = strings.TrimSuffix(name, packing)
 	}
+	name = strings.TrimSuffix(name, activeSuffix)
+
 	return slices.Contains(extensions, filepath.Ext(name))
 }
 
@@ -94,7 +99,7 @@ func formatOf(head []byte) format {
 	return formatNone
 }
 
-// Open opens a recording: an MCAP file, a rosbag2 database, each also compressed with zstd, or a
+// Open opens a recording: an MCAP file, a rosbag2 database, a ROS 1 bag, each also compressed with zstd, or a
 // folder of them. The first bytes decide, not the name.
 func Open(ctx context.Context, path string) (Source, error) {
 	stat, err := os.Stat(path)
@@ -133,7 +138,7 @@ func openFile(ctx context.Context, path string, f *os.File, size int64, budget *
 	case formatSQLite:
 		return openDB3(ctx, name, path, f, size, budget, f.Close)
 	case formatROS1:
-		return nil, fmt.Errorf("%s is a ROS 1 bag; convert it first: pip install rosbags && rosbags-convert --src %s --dst converted", name, name)
+		return openROS1(name, contents{file: f, size: size}, budget)
 	case formatZstd:
 		return openPacked(ctx, name, f, size, budget)
 	}
@@ -145,13 +150,15 @@ func openFile(ctx context.Context, path string, f *os.File, size int64, budget *
 	return nil, fmt.Errorf("%s %w", name, ErrFormat)
 }
 
-// openPacked opens a file that is compressed as a whole. MCAP is read as it is decompressed. SQLite
+// openPacked opens a file that is compressed as a whole. MCAP and ROS 1 bags are read as they are decompressed. SQLite
 // reads in any order, so a database is unpacked into a temporary file.
 func openPacked(ctx context.Context, name string, f *os.File, size int64, budget *segment.Budget) (Source, error) {
 	packed := contents{file: f, size: size, packed: true}
 	switch formatOf(packedHead(io.NewSectionReader(f, 0, size))) {
 	case formatMCAP:
 		return newMCAP(name, packed, budget), nil
+	case formatROS1:
+		return openROS1(name, packed, budget)
 	case formatSQLite:
 		return openPackedDB3(ctx, name, packed, budget)
 	}
@@ -239,6 +246,20 @@ func (c contents) length() int64 {
 		return -1
 	}
 	return c.size
+}
+
+// id is the hash of the decompressed bytes, so that a recording is the same however it is compressed.
+func (c contents) id(ctx context.Context) (string, error) {
+	r, done, err := c.reader()
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	if id, err := hashReader(ctx, r); err == nil || !c.packed || ctx.Err() != nil {
+		return id, err
+	}
+	// A compressed file that is damaged is known by its own bytes.
+	return hashReader(ctx, io.NewSectionReader(c.file, 0, c.size))
 }
 
 // packedHead returns the first bytes of what a file holds, nil if it cannot be decompressed.

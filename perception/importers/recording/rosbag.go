@@ -306,8 +306,8 @@ func (b *bag) Info(ctx context.Context) (*Info, error) {
 
 // release frees the buffers of a file that was read.
 func release(file Source) {
-	if m, ok := file.(*mcapFile); ok {
-		m.release()
+	if buffered, ok := file.(interface{ release() }); ok {
+		buffered.release()
 	}
 }
 

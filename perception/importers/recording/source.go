@@ -27,7 +27,7 @@ type Message struct {
 // Info describes a recording as a whole. The times are texts in JSON, whose numbers would lose
 // their last digits.
 type Info struct {
-	Format   string        `json:"format"`       // mcap or rosbag2 sqlite3
+	Format   string        `json:"format"`       // mcap, rosbag2 sqlite3 or rosbag
 	Start    uint64        `json:"start,string"` // log time of the first message, ns
 	End      uint64        `json:"end,string"`   // of the last
 	Messages uint64        `json:"messages"`
@@ -100,6 +100,25 @@ type Source interface {
 	// context's. After a BreakError there may be more messages.
 	Messages(ctx context.Context) iter.Seq2[*Message, error]
 	Close() error
+}
+
+// countAll reads a source once. It returns the number of its messages and their times, and the number of each
+// channel. Damage is left out, since a later pass reports it.
+func countAll(ctx context.Context, src Source) (*Info, map[*Channel]uint64, error) {
+	info, counts := &Info{}, map[*Channel]uint64{}
+
+	for msg, err := range src.Messages(ctx) {
+		// Only a cancelled pass gives wrong counts.
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		if err == nil {
+			info.span(msg.LogTime, msg.LogTime, 1)
+			counts[msg.Channel]++
+		}
+	}
+
+	return info, counts, nil
 }
 
 // BreakError says where a recording is damaged or cut.
