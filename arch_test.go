@@ -117,6 +117,7 @@ var owners = map[string][]string{
 	"golang.org/x/time":                      {"web"},
 	"github.com/parquet-go/parquet-go":       {"perception/importers/lerobot"},
 	"github.com/foxglove/mcap/go/mcap":       {"perception/segment", "perception/importers/recording"},
+	"google.golang.org/protobuf":             {"perception/importers/message"},
 	"github.com/prometheus/client_golang":    {"web"},
 	"github.com/mewkiz/flac":                 {"perception/audio"},
 	"gonum.org/v1/gonum":                     {"perception/audio", "perception/importers/recording", "robotmem/internal/advise"},

@@ -44,6 +44,7 @@ require (
 	golang.org/x/text v0.43.0
 	golang.org/x/time v0.16.0
 	gonum.org/v1/gonum v0.17.0
+	google.golang.org/protobuf v1.36.12
 	lukechampine.com/adiantum v1.1.1
 	pgregory.net/rapid v1.3.0
 )
@@ -70,7 +71,6 @@ require (
 	github.com/twpayne/go-geom v1.6.1 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/oauth2 v0.37.0 // indirect
-	google.golang.org/protobuf v1.36.12 // indirect
 )
 
 require (

@@ -195,7 +195,7 @@ func (s *Segment) decodeAll(f func(v *message.Value) error) ([]float64, error) {
 		}
 		// The header has the time of the measurement. The log time has the delays of the network and the recorder
 		// in it.
-		stamp, ok := message.Time(v.At("header", "stamp"), "nanosec")
+		stamp, ok := message.Stamp(v)
 		if !ok {
 			stamp = m.LogTime
 		}
@@ -384,7 +384,23 @@ func readingsOf(v *message.Value) (out readings) {
 			}
 		}
 	}
+	if out = jointsOf(v); len(out) > 0 {
+		return out
+	}
 	out.walk(v, make([]string, 0, 16))
+
+	return out
+}
+
+// jointsOf lists the positions of a foxglove.JointStates, whose joints have their values beside their names.
+func jointsOf(v *message.Value) (out readings) {
+	joints := v.At("joints").List
+	for i := range joints {
+		name, position := joints[i].At("name").Text, joints[i].At("position")
+		if name != "" && position.IsNumber() && len(out) < maxChannels {
+			out = append(out, reading{name, "rad", position.Float})
+		}
+	}
 
 	return out
 }

@@ -26,9 +26,9 @@ const Library = "robotmem"
 type Channel struct {
 	Topic           string            `json:"topic"`
 	SchemaName      string            `json:"schema_name,omitempty"`     // sensor_msgs/msg/Image
-	SchemaEncoding  string            `json:"schema_encoding,omitempty"` // ros2msg, ros1msg, jsonschema …; "" without a schema
+	SchemaEncoding  string            `json:"schema_encoding,omitempty"` // ros2msg, ros1msg, protobuf …; "" without a schema
 	SchemaData      []byte            `json:"schema_base64,omitempty"`
-	MessageEncoding string            `json:"message_encoding"`   // cdr, ros1, json …
+	MessageEncoding string            `json:"message_encoding"`   // cdr, ros1, protobuf, json …
 	Metadata        map[string]string `json:"metadata,omitempty"` // offered_qos_profiles …
 }
 
@@ -49,7 +49,7 @@ func (c *Channel) Schema() (*message.Schema, error) {
 }
 
 // describes is the encoding of messages that an encoding of schemas is for.
-var describes = map[string]string{"ros2msg": "cdr", "ros2idl": "cdr", "ros1msg": "ros1"}
+var describes = map[string]string{"ros2msg": "cdr", "ros2idl": "cdr", "ros1msg": "ros1", "protobuf": "protobuf"}
 
 // Write writes the channel and, unless it has none, its schema.
 func (c *Channel) Write(w *mcap.Writer, id, schemaID uint16) error {

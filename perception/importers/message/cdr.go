@@ -21,9 +21,12 @@ const zstdMagic = "\x28\xb5\x2f\xfd"
 // of the byte that it may come from.
 const maxValues = 1 << 19
 
-// Decode reads a message in the encoding of the schema: CDR for ros2msg, that of ROS 1 for ros1msg, otherwise JSON.
+// Decode reads a message in the encoding of the schema: CDR for ros2msg, that of ROS 1 for ros1msg, protobuf, otherwise JSON.
 // The Data of values are parts of the given data. The error names the field and the byte.
 func (s *Schema) Decode(data []byte) (*Value, error) {
+	if s.proto != nil {
+		return decodeProtobuf(s.proto, data)
+	}
 	if s.Root == nil {
 		return decodeJSON(data)
 	}

@@ -77,7 +77,8 @@ func TestReasonsWithoutADefinition(t *testing.T) {
 		"no definition": {"test_msgs/msg/Arrays", "", "the definition of test_msgs/msg/Arrays is missing"},
 		"IDL":           {"own/msg/X", "ros2idl", "the definition of own/msg/X is written in IDL (ros2idl)"},
 		"ROS 1":         {"std_msgs/String", "ros1", "the definition of std_msgs/String is missing"},
-		"protobuf":      {"foxglove.Log", "protobuf", `"protobuf"`},
+		"protobuf":      {"foxglove.Log", "protobuf", "the definition of foxglove.Log is missing"},
+		"flatbuffer":    {"foxglove.Log", "flatbuffer", `"flatbuffer"`},
 	} {
 		_, err := message.Parse(test.typ, test.encoding, nil)
 		if err == nil || !strings.Contains(err.Error(), test.want) {

@@ -176,7 +176,7 @@ bool on
 func TestParseErrors(t *testing.T) {
 	for name, test := range map[string]struct{ encoding, text, want string }{
 		"idl":         {"ros2idl", "module x {};", "is not decoded"},
-		"protobuf":    {"protobuf", "\x0a", "is not decoded"},
+		"flatbuffer":  {"flatbuffer", "\x0a", "is not decoded"},
 		"no name":     {"ros2msg", "int32", "\"int32\" has no field name"},
 		"unknown":     {"ros2msg", "Thing x", "type Thing is not defined"},
 		"bracket":     {"ros2msg", "int32[ x", "closing bracket"},
@@ -191,7 +191,7 @@ func TestParseErrors(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Fatalf("got %v, want %q", err, test.want)
 			}
-			if wantKind := name == "idl" || name == "protobuf"; errors.Is(err, message.ErrEncoding) != wantKind {
+			if wantKind := name == "idl" || name == "flatbuffer"; errors.Is(err, message.ErrEncoding) != wantKind {
 				t.Errorf("got kind %v, want %v", !wantKind, wantKind)
 			}
 		})

@@ -22,18 +22,19 @@ const (
 
 // Parse reads a definition. The encoding is that of MCAP's schema records: ros2msg or ros1msg, in which the
 // types of the fields follow the root type, each after a line of equals signs and "MSG: pkg/Type";
-// or jsonschema, which is not used, since JSON describes itself. For an empty ros2msg text the
+// protobuf, a FileDescriptorSet; or jsonschema, which is not used, since JSON describes itself. For an empty ros2msg text the
 // built-in [Definition] is used. The error shows the line, or wraps [ErrEncoding].
 func Parse(name, encoding string, text []byte) (*Schema, error) {
 	builtIn := builtInTexts()[ShortName(name)]
 	switch {
 	case encoding == "ros2msg" || encoding == ros1Encoding:
+	case encoding == protobufEncoding && len(text) > 0:
 	case encoding == "ros2idl" && builtIn != "":
 		// The built-in text defines the same type in the language of ros2msg.
 		text = []byte(builtIn)
 	case encoding == "ros2idl":
 		return nil, fmt.Errorf("the definition of %.80s is written in IDL (ros2idl), which %w", name, ErrEncoding)
-	case encoding == "" || encoding == "cdr" || encoding == "ros1":
+	case encoding == "" || encoding == "cdr" || encoding == "ros1" || encoding == protobufEncoding:
 		return nil, fmt.Errorf("the definition of %.80s is missing, so it %w", name, ErrEncoding)
 	case encoding == "jsonschema" || encoding == "json":
 		return &Schema{}, nil
@@ -45,6 +46,14 @@ func Parse(name, encoding string, text []byte) (*Schema, error) {
 		return nil, fmt.Errorf("the definition of %.80s takes %d bytes; at most %d are read", name, len(text),
 			MaxDefinition)
 	}
+	if encoding == protobufEncoding {
+		root, fields, err := parseProtobuf(name, text)
+		if err != nil {
+			return nil, fmt.Errorf("definition of %.80s: %w", name, err)
+		}
+		return &Schema{Fields: fields, proto: root}, nil
+	}
+
 	ros1 := encoding == ros1Encoding
 	// The empty text of ROS 1 defines a message without fields, such as std_msgs/Empty.
 	if len(text) == 0 && !ros1 {

@@ -76,10 +76,11 @@ type Field struct {
 
 // Schema is a message definition.
 type Schema struct {
-	Root   *Type // nil if messages describe themselves (JSON)
+	Root   *Type // nil if messages describe themselves (JSON), and for protobuf
 	Fields int   // of all its types together
 
-	ros1 bool // the messages are in the serialization of ROS 1
+	ros1  bool       // the messages are in the serialization of ROS 1
+	proto *protoType // of messages in protobuf
 }
 
 // ErrEncoding means that definitions or messages of an encoding are not read.
@@ -133,11 +134,24 @@ func (v *Value) IsNumber() bool {
 	return v != nil && Bool <= v.Kind && v.Kind <= Float64
 }
 
+// Stamp returns the time of a message in nanoseconds since 1970: of its header, or the timestamp of Foxglove's
+// schemas. ok is false if it has none.
+func Stamp(v *Value) (ns uint64, ok bool) {
+	if stamp := v.At("header", "stamp"); stamp.Kind == Struct {
+		return Time(stamp, "nanosec")
+	}
+	return Time(v.At("timestamp"), "nsec")
+}
+
 // Time returns a ROS time in nanoseconds since 1970. The value has a field of seconds and one of
-// nanoseconds, whose name is fraction. ok is false if the value is not a time after 1970.
+// nanoseconds, whose name is fraction; or it is a google.protobuf.Timestamp. ok is false if the value is
+// not a time after 1970.
 func Time(v *Value, fraction string) (ns uint64, ok bool) {
 	const maxSeconds = 1 << 33 // the year 2242
 	sec, nanosec := v.Field("sec"), v.Field(fraction)
+	if sec == nil {
+		sec, nanosec = v.Field("seconds"), v.Field("nanos")
+	}
 	if !sec.IsNumber() || !nanosec.IsNumber() {
 		return 0, false
 	}

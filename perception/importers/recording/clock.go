@@ -117,14 +117,7 @@ func timeOf(ns uint64) time.Time {
 
 // headerStamp returns the time of the header in ns, 0 if there is none.
 func headerStamp(v *message.Value) uint64 {
-	stamp := v.At("header", "stamp")
-	// ROS 2 calls the fraction nanosec; the timestamp of Foxglove's JSON schemas calls it nsec.
-	fraction := "nanosec"
-	if stamp.Kind != message.Struct {
-		stamp, fraction = v.At("timestamp"), "nsec"
-	}
-	t, _ := message.Time(stamp, fraction)
-
+	t, _ := message.Stamp(v)
 	return t
 }
 

@@ -183,7 +183,10 @@ func observed(v *message.Value, m segment.Message) uint64 {
 const maxEnvelope = 8 << 10
 
 // payloadTypes are the types of messages that [unwrap] finds a payload in.
-var payloadTypes = []string{"sensor_msgs/CompressedImage", "sensor_msgs/Image", "sensor_msgs/PointCloud2"}
+var payloadTypes = []string{
+	"sensor_msgs/CompressedImage", "sensor_msgs/Image", "sensor_msgs/PointCloud2",
+	"foxglove.CompressedImage", "foxglove.RawImage", "foxglove.PointCloud",
+}
 
 // unwrap finds the payload of a decoded message, the part that other programs can open: the JPEG of a
 // compressed image, the pixels of a raw one, the points of a cloud. The bytes before and after it go
@@ -199,12 +202,12 @@ func unwrap(m *Message, v *message.Value) (p importers.Perception, ok bool) {
 	head := 0
 
 	switch message.ShortName(m.SchemaName) {
-	case "sensor_msgs/CompressedImage":
+	case "sensor_msgs/CompressedImage", "foxglove.CompressedImage":
 		p.Metadata = map[string]any{"format": v.At("format").Text}
 		head = compressedDepth(v.At("format").Text, data.Data, p.Metadata)
 		// Fails only for a declared type.
 		p.MediaType, _ = perception.Sniff(data.Data[head:], "")
-	case "sensor_msgs/Image":
+	case "sensor_msgs/Image", "foxglove.RawImage":
 		p.MediaType = media.TypePixels
 		p.Metadata = numbersOf(v, "width", "height", "step", "is_bigendian")
 		p.Metadata["encoding"] = v.At("encoding").Text
@@ -220,6 +223,9 @@ func unwrap(m *Message, v *message.Value) (p importers.Perception, ok bool) {
 			fields = append(fields, one)
 		}
 		p.Metadata["fields"] = fields
+	case "foxglove.PointCloud":
+		p.MediaType = media.TypePointCloud2
+		p.Metadata = foxgloveCloud(v, len(data.Data))
 	}
 
 	p.Data = data.Data[head:]
@@ -231,10 +237,36 @@ func unwrap(m *Message, v *message.Value) (p importers.Perception, ok bool) {
 	return p, true
 }
 
+// foxgloveTypes are the types of ROS, as sensor_msgs/PointField numbers them, by the numbers that Foxglove gives them.
+var foxgloveTypes = map[float64]float64{1: 2, 2: 1, 3: 4, 4: 3, 5: 6, 6: 5, 7: 7, 8: 8}
+
+// foxgloveCloud describes the points of a foxglove.PointCloud as those of a sensor_msgs/PointCloud2 of one row.
+func foxgloveCloud(v *message.Value, size int) map[string]any {
+	stride := v.At("point_stride").Float
+	points := 0.0
+	if stride > 0 {
+		points = math.Floor(float64(size) / stride)
+	}
+
+	fields := []any{}
+
+	for i := range v.At("fields").List {
+		f := &v.At("fields").List[i]
+		fields = append(fields, map[string]any{
+			"name": f.At("name").Text, "offset": f.At("offset").Float, "datatype": foxgloveTypes[f.At("type").Float], "count": 1.0,
+		})
+	}
+
+	return map[string]any{
+		"width": points, "height": 1.0, "point_step": stride, "row_step": points * stride, "is_bigendian": 0.0, "fields": fields,
+	}
+}
+
 // noPicture says that the bytes of a compressed picture are in no format that is recognised, such as
 // the RVL of depth images. They are kept.
 func noPicture(m *Message, p *importers.Perception) string {
-	if message.ShortName(m.SchemaName) != "sensor_msgs/CompressedImage" || strings.HasPrefix(p.MediaType, "image/") {
+	name := message.ShortName(m.SchemaName)
+	if name != "sensor_msgs/CompressedImage" && name != "foxglove.CompressedImage" || strings.HasPrefix(p.MediaType, "image/") {
 		return ""
 	}
 	format, _ := p.Metadata["format"].(string)
@@ -304,6 +336,9 @@ var perceptionTypes = []struct{ prefix, perceptionType string }{
 	}, {"nav_msgs/", "spatial"}, {"tf2_msgs/", "spatial"}, {"foxglove.PointCloud", "spatial"}, {
 		"foxglove.FrameTransform", "spatial",
 	},
+	{"foxglove.Pose", "spatial"}, {"foxglove.Odometry", "spatial"}, {"foxglove.LaserScan", "spatial"}, {
+		"foxglove.Location", "spatial",
+	}, {"foxglove.Grid", "spatial"}, {"foxglove.VoxelGrid", "spatial"},
 	{"audio_common_msgs/", "auditory"}, {"foxglove.RawAudio", "auditory"},
 	{"std_msgs/String", "procedural"}, {"rcl_interfaces/", "procedural"}, {"diagnostic_msgs/", "procedural"}, {
 		"action_msgs/", "procedural",

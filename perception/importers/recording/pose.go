@@ -28,14 +28,14 @@ const (
 // poseKindOf leaves out goals, which say where the robot should be.
 func poseKindOf(c *Channel) poseKind {
 	switch message.ShortName(c.SchemaName) {
-	case "tf2_msgs/TFMessage", "tf/tfMessage":
+	case "tf2_msgs/TFMessage", "tf/tfMessage", "foxglove.FrameTransform", "foxglove.FrameTransforms":
 		if strings.HasSuffix(c.Topic, "tf_static") {
 			return poseStatic
 		}
 		return poseTF
-	case "nav_msgs/Odometry":
+	case "nav_msgs/Odometry", "foxglove.Odometry":
 		return poseOdometry
-	case "geometry_msgs/PoseStamped", "geometry_msgs/PoseWithCovarianceStamped":
+	case "geometry_msgs/PoseStamped", "geometry_msgs/PoseWithCovarianceStamped", "foxglove.PoseInFrame":
 		if topic := strings.ToLower(c.Topic); strings.Contains(topic, "pose") && !strings.Contains(topic, "goal") {
 			return poseStamped
 		}
@@ -151,13 +151,19 @@ func (p *poses) observe(kind poseKind, v *message.Value, logTime uint64) {
 	switch kind {
 	case poseTF, poseStatic:
 		all := v.At("transforms").List
+		// A foxglove.FrameTransform is one of those that others list.
+		if v.At("child_frame_id").Text != "" {
+			all = []message.Value{*v}
+		}
+
 		for i := range all {
 			t := &all[i]
-			p.put(frameOf(t), t.At("child_frame_id").Text, kind == poseStatic, sampleOf(t, logTime))
+			parent := cmp.Or(frameOf(t), t.At("parent_frame_id").Text)
+			p.put(parent, t.At("child_frame_id").Text, kind == poseStatic, sampleOf(t, logTime))
 		}
 	case poseOdometry:
 		// Localization publishes poses without a child frame. They apply to the frame that odometry names.
-		child := cmp.Or(v.At("child_frame_id").Text, "base_link")
+		child := cmp.Or(v.At("child_frame_id").Text, v.At("body_frame_id").Text, "base_link")
 		p.base = cleanFrame(child)
 		p.robot(v, child, logTime)
 	case poseStamped:
