@@ -1,4 +1,4 @@
-// Package recording reads what robots record, MCAP files, rosbag2 databases and bags of ROS 1,
+// Package recording reads what robots record, MCAP files, rosbag2 databases, bags of ROS 1 and logs of PX4 (ULog),
 // stores it as perceptions, and writes perceptions as MCAP again.
 //
 // # Nouns
@@ -37,7 +37,11 @@
 //   - Attachments and metadata records are not stored.
 //   - Of ROS 1 bags version 2.0 is read; older and encrypted ones are refused. They have no checksums
 //     unless their chunks are compressed, so a changed byte within a message is not noticed.
-//   - A compressed database (.db3.zst) is unpacked into a temporary file, a compressed MCAP file or bag
+//   - The times of a ULog count from the boot of the autopilot, as the clock of a simulator does. Its
+//     messages are stored in the serialization of ROS 1, whose layout is the same, under the schema
+//     ulog/NAME; the topic of a further instance ends in its number. Defaults of parameters and infos of
+//     several parts are left out.
+//   - A compressed database (.db3.zst) or ULog is unpacked into a temporary file, a compressed MCAP file or bag
 //     is read as it is. Behind damage of a compressed bag nothing more is read, since its index is at its end.
 //   - The pose of a perception is the one that is known when the message comes: later
 //     transforms do not change it.

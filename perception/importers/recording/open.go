@@ -21,7 +21,7 @@ import (
 )
 
 // ErrFormat means that a file is not a recording in a format that is read.
-var ErrFormat = errors.New("is not a recording in a known format; give an MCAP file, a rosbag2 .db3, a ROS 1 .bag or a folder of them")
+var ErrFormat = errors.New("is not a recording in a known format; give an MCAP file, a rosbag2 .db3, a ROS 1 .bag, a PX4 .ulg or a folder of them")
 
 // The first bytes of files.
 const (
@@ -31,7 +31,7 @@ const (
 )
 
 // Extensions are the names of recordings, in lower case. Each may be compressed as a whole.
-var extensions = []string{".mcap", ".db3", ".bag"}
+var extensions = []string{".mcap", ".db3", ".bag", ".ulg"}
 
 // packings are the extensions of files that are compressed as a whole.
 var packings = []string{".zst", ".zstd"}
@@ -84,12 +84,14 @@ const (
 	formatMCAP
 	formatSQLite
 	formatROS1
+	formatULog
 	formatZstd
 )
 
 func formatOf(head []byte) format {
 	for f, magic := range map[format]string{
-		formatMCAP: media.MCAPMagic, formatSQLite: sqliteMagic, formatROS1: ros1Magic, formatZstd: zstdMagic,
+		formatMCAP: media.MCAPMagic, formatSQLite: sqliteMagic, formatROS1: ros1Magic,
+		formatULog: ulogMagic, formatZstd: zstdMagic,
 	} {
 		if bytes.HasPrefix(head, []byte(magic)) {
 			return f
@@ -99,7 +101,7 @@ func formatOf(head []byte) format {
 	return formatNone
 }
 
-// Open opens a recording: an MCAP file, a rosbag2 database, a ROS 1 bag, each also compressed with zstd, or a
+// Open opens a recording: an MCAP file, a rosbag2 database, a ROS 1 bag, a log of PX4, each also compressed with zstd, or a
 // folder of them. The first bytes decide, not the name.
 func Open(ctx context.Context, path string) (Source, error) {
 	stat, err := os.Stat(path)
@@ -139,6 +141,8 @@ func openFile(ctx context.Context, path string, f *os.File, size int64, budget *
 		return openDB3(ctx, name, path, f, size, budget, f.Close)
 	case formatROS1:
 		return openROS1(name, contents{file: f, size: size}, budget)
+	case formatULog:
+		return openULog(name, f, size, contents{file: f, size: size}, budget, f.Close)
 	case formatZstd:
 		return openPacked(ctx, name, f, size, budget)
 	}
@@ -151,7 +155,7 @@ func openFile(ctx context.Context, path string, f *os.File, size int64, budget *
 }
 
 // openPacked opens a file that is compressed as a whole. MCAP and ROS 1 bags are read as they are decompressed. SQLite
-// reads in any order, so a database is unpacked into a temporary file.
+// and ULog are read in any order, so these are unpacked into a temporary file.
 func openPacked(ctx context.Context, name string, f *os.File, size int64, budget *segment.Budget) (Source, error) {
 	packed := contents{file: f, size: size, packed: true}
 	switch formatOf(packedHead(io.NewSectionReader(f, 0, size))) {
@@ -160,7 +164,13 @@ func openPacked(ctx context.Context, name string, f *os.File, size int64, budget
 	case formatROS1:
 		return openROS1(name, packed, budget)
 	case formatSQLite:
-		return openPackedDB3(ctx, name, packed, budget)
+		return openUnpacked(ctx, name, packed, func(plain *os.File, size int64, closer func() error) (Source, error) {
+			return openDB3(ctx, name, "", plain, size, budget, closer)
+		})
+	case formatULog:
+		return openUnpacked(ctx, name, packed, func(plain *os.File, size int64, closer func() error) (Source, error) {
+			return openULog(name, plain, size, packed, budget, closer)
+		})
 	}
 
 	return nil, fmt.Errorf("%s holds no recording that can be read; unpack it and look at it: zstd -d %s", name, name)
@@ -173,8 +183,12 @@ const (
 	unpackBytes = 64 << 20
 )
 
-func openPackedDB3(ctx context.Context, name string, packed contents, budget *segment.Budget) (_ Source, err error) {
-	plain, err := os.CreateTemp("", "robotmem-*.db3")
+// openUnpacked decompresses a file into a temporary one, and opens that. The function is given what closes both.
+func openUnpacked(
+	ctx context.Context, name string, packed contents,
+	openPlain func(plain *os.File, size int64, closer func() error) (Source, error),
+) (_ Source, err error) {
+	plain, err := os.CreateTemp("", "robotmem-*")
 	if err != nil {
 		return nil, fmt.Errorf("unpacking %s: %w", name, err)
 	}
@@ -205,9 +219,7 @@ func openPackedDB3(ctx context.Context, name string, packed contents, budget *se
 		return nil, fmt.Errorf("%s unpacks to more than %d bytes; unpack it first: zstd -d %s", name, limit, name)
 	}
 
-	return openDB3(ctx, name, "", plain, size, budget, func() error {
-		return errors.Join(drop(), packed.file.Close())
-	})
+	return openPlain(plain, size, func() error { return errors.Join(drop(), packed.file.Close()) })
 }
 
 // contents holds the bytes of a recording, which can be read from the beginning more than once.
