@@ -1,11 +1,11 @@
-// Package lerobot imports datasets of LeRobot: LeRobotDataset v3.
+// Package lerobot imports datasets of LeRobot: LeRobotDataset v3, v2.1 and v2.0.
 //
 // Each episode becomes a session with its task. The session has a trace for each feature of numbers
 // (observation.state, action, next.reward, ...), as little-endian float64 with shape, rate and
 // channels in the metadata.
 //
-// Images and videos stay in the dataset. Its meta/episodes says which
-// seconds of them show an episode.
+// Images and videos stay in the dataset. Of v3 its meta/episodes says which seconds of them show an
+// episode; of v2 each episode has files of its own.
 //
 // The outcome of an episode is next.success: 1 if it is true in any frame, otherwise 0. Without
 // next.success it is the last next.reward if that is from 0 to 1, and otherwise unknown.

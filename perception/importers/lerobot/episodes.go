@@ -1,6 +1,9 @@
 package lerobot
 
 import (
+	"bufio"
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,10 +11,13 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/robotmem/robotmem-go/perception/importers"
 )
 
 const (
 	maxTaskBytes = 4 << 10
+	maxTasks     = 64      // of an episode
 	maxIndex     = 1 << 40 // of frames, files and chunks
 )
 
@@ -37,7 +43,7 @@ func (e *episode) check() error {
 	return nil
 }
 
-// readEpisodes reads meta/episodes/*/*.parquet, in order of the index.
+// readEpisodes reads meta/episodes/*/*.parquet, or meta/episodes.jsonl of version 2, in order of the index.
 // It leaves out wrong rows and damaged files and reports them.
 func (im *importer) readEpisodes() ([]episode, error) {
 	seen := map[int64]bool{}
@@ -63,7 +69,14 @@ func (im *importer) readEpisodes() ([]episode, error) {
 		return nil
 	}
 
-	const folder = "meta/episodes"
+	if im.in.layout == layoutV2 {
+		err := im.episodeLines(add)
+		slices.SortFunc(out, func(a, b episode) int { return int(a.index - b.index) })
+
+		return out, err
+	}
+
+	folder := im.in.layout.episodes
 	names, err := fs.Glob(im.root.FS(), folder+"/*/*.parquet") // in order
 	if err == nil && len(names) == 0 {
 		err = errors.New(folder + " holds no chunk-000/file-000.parquet")
@@ -79,6 +92,64 @@ func (im *importer) readEpisodes() ([]episode, error) {
 	slices.SortFunc(out, func(a, b episode) int { return int(a.index - b.index) })
 
 	return out, err
+}
+
+// maxLine bounds a line of meta/episodes.jsonl, in bytes.
+const maxLine = 1 << 20
+
+// episodeLines reads meta/episodes.jsonl: {"episode_index": 0, "tasks": ["..."], "length": 250}. A line that cannot be
+// read is reported.
+func (im *importer) episodeLines(add func(episode) error) error {
+	f, _, err := importers.OpenFile(im.root, im.in.layout.episodes)
+	if err != nil {
+		return err
+	}
+
+	defer f.Close()
+
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, maxLine)
+
+	from := int64(0)
+
+	for n := 1; lines.Scan(); n++ {
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+
+		var one struct {
+			Index  *int64   `json:"episode_index"`
+			Length int64    `json:"length"`
+			Tasks  []string `json:"tasks"`
+		}
+		err := json.Unmarshal(lines.Bytes(), &one)
+		if err == nil && one.Index == nil {
+			err = errors.New("it has no episode_index")
+		}
+		if err != nil {
+			im.report.Break(fmt.Sprintf("%s, line %d", im.in.layout.episodes, n), err, 1)
+			continue
+		}
+
+		e := episode{index: *one.Index, length: one.Length, chunk: *one.Index / im.in.ChunkSize, from: from, to: from + one.Length}
+		for _, task := range one.Tasks[:min(len(one.Tasks), maxTasks)] {
+			if task = strings.TrimSpace(importers.Cut(task, maxTaskBytes)); task != "" {
+				e.tasks = append(e.tasks, task)
+			}
+		}
+		if err := add(e); err != nil {
+			return err
+		}
+		// An absurd length is reported, and must not make the places of the others absurd.
+		from += min(max(one.Length, 0), maxIndex/maxEpisodes)
+	}
+
+	// The episodes of the lines before are imported nevertheless.
+	if err := lines.Err(); err != nil {
+		im.report.Break(im.in.layout.episodes, err, 1)
+	}
+
+	return nil
 }
 
 func (im *importer) episodeTable(name string, add func(episode) error) error {
@@ -109,7 +180,7 @@ func (im *importer) episodeTable(name string, add func(episode) error) error {
 	column("dataset_from_index", whole(&e.from))
 	column("dataset_to_index", whole(&e.to))
 	column("tasks", func(v parquet.Value) error {
-		if task := text(v); task != "" && len(e.tasks) < 64 {
+		if task := text(v); task != "" && len(e.tasks) < maxTasks {
 			e.tasks = append(e.tasks, task)
 		}
 		return nil

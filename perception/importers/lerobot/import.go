@@ -68,7 +68,7 @@ func Import(ctx context.Context, folder string, sink importers.Sink, o Options) 
 
 	episodes, err := im.readEpisodes()
 	if err != nil {
-		return nil, fmt.Errorf("meta/episodes: %w", err)
+		return nil, fmt.Errorf("%s: %w", im.in.layout.episodes, err)
 	}
 
 	im.checkTotals(episodes)
@@ -114,8 +114,8 @@ func (im *importer) checkTotals(episodes []episode) {
 	// A difference is only reported: each episode is checked against its own rows later.
 	if n := int64(len(episodes)); n != im.in.Episodes || frames != im.in.Frames {
 		im.report.Break("meta/info.json",
-			fmt.Errorf("it claims %d episodes of %d frames; meta/episodes lists %d of %d", im.in.Episodes, im.in.Frames,
-				n, frames),
+			fmt.Errorf("it claims %d episodes of %d frames; %s lists %d of %d", im.in.Episodes, im.in.Frames,
+				im.in.layout.episodes, n, frames),
 			1)
 	}
 }
@@ -134,7 +134,7 @@ func (im *importer) files(episodes []episode) []*dataFile {
 	var out []*dataFile
 
 	for _, e := range episodes {
-		name := fmt.Sprintf("data/chunk-%03d/file-%03d.parquet", e.chunk, e.file)
+		name := im.in.layout.dataFile(&e)
 		f := byName[name]
 		if f == nil {
 			f = &dataFile{name: name, episodes: map[int64]episode{}}
@@ -194,5 +194,5 @@ func (im *importer) disagree(e episode, f *dataFile, rows int64) {
 		return
 	}
 	im.report.Break(fmt.Sprintf("episode %d", e.index),
-		fmt.Errorf("meta/episodes claims %d consecutive frames; %s has %d", e.length, f.name, rows), e.length)
+		fmt.Errorf("%s claims %d consecutive frames; %s has %d", im.in.layout.episodes, e.length, f.name, rows), e.length)
 }

@@ -179,8 +179,12 @@ func TestNoDatasetThatIsRead(t *testing.T) {
 	}{
 		{"no info.json", func([]byte) []byte { return nil }, "meta/info.json is missing; the folder is not a LeRobot dataset"},
 		{"not JSON", replace(`"fps": 10,`, `"fps": 10`), "meta/info.json: invalid character"},
-		{"version 2.1", replace(`"v3.0"`, `"v2.1"`), "convert_dataset_v21_to_v30"},
-		{"version 4", replace(`"v3.0"`, `"v4.0"`), `has the format "v4.0"; v3 is read`},
+		{"version 1.6", replace(`"v3.0"`, `"v1.6"`), `has the format "v1.6"; v2.0, v2.1 and v3 are read`},
+		{"paths of version 3", replace(`"v3.0"`, `"v2.1"`), `data_path is "data/chunk-{chunk_index`},
+		{"no chunks", func(b []byte) []byte {
+			return replace(`"chunks_size": 1000`, `"chunks_size": 0`)(replace(`"v3.0"`, `"v2.1"`)(b))
+		}, "chunks_size is 0"},
+		{"version 4", replace(`"v3.0"`, `"v4.0"`), `has the format "v4.0"; v2.0, v2.1 and v3 are read`},
 		{"no rate", replace(`"fps": 10`, `"fps": 0`), "fps is 0"},
 		{"absurd shape", replace("                2\n", "                4000000000\n"), "side of 4000000000; 1 to 65536 are read"},
 		{"path upwards", replace("data/chunk-", "../../chunk-"), `data_path is "../../chunk-`},

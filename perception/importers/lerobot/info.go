@@ -19,8 +19,26 @@ const (
 	maxEpisodes = 1 << 20
 )
 
-// dataPath is where the data files are.
-const dataPath = "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
+// layout is where a version of the format keeps its files.
+type layout struct {
+	dataPath string // as info.json has it
+	episodes string // the file or the folder that lists them
+}
+
+// layouts are those of the versions that are read. Of version 2 each episode is a file, and of version 3 a file has
+// the rows of several.
+var (
+	layoutV2 = layout{"data/chunk-{episode_chunk:03d}/episode_{episode_index:06d}.parquet", "meta/episodes.jsonl"}
+	layoutV3 = layout{"data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet", "meta/episodes"}
+)
+
+// dataFile returns the name of the file with the rows of an episode.
+func (l *layout) dataFile(e *episode) string {
+	if *l == layoutV2 {
+		return fmt.Sprintf("data/chunk-%03d/episode_%06d.parquet", e.chunk, e.index)
+	}
+	return fmt.Sprintf("data/chunk-%03d/file-%03d.parquet", e.chunk, e.file)
+}
 
 // info is the part of meta/info.json that is read.
 type info struct {
@@ -30,8 +48,10 @@ type info struct {
 	Frames     int64              `json:"total_frames"`
 	RateHz     float64            `json:"fps"`
 	DataPath   string             `json:"data_path"`
+	ChunkSize  int64              `json:"chunks_size"` // episodes in a chunk of version 2
 	Features   map[string]feature `json:"features"`
 	sortedKeys []string
+	layout     layout
 }
 
 // feature is a column of the data, or a camera.
@@ -49,12 +69,21 @@ func parseInfo(data []byte) (*info, error) {
 	}
 
 	switch {
-	case !strings.HasPrefix(in.Version, "v3."):
-		return nil, fmt.Errorf("the dataset has the format %.20q; v3 is read: convert it with LeRobot's python -m lerobot.datasets.v30.convert_dataset_v21_to_v30 --repo-id=NAME --root=FOLDER --push-to-hub=false, which reads v2.1", in.Version)
+	case in.Version == "v2.0" || in.Version == "v2.1":
+		in.layout = layoutV2
+	case strings.HasPrefix(in.Version, "v3."):
+		in.layout = layoutV3
+	}
+
+	switch {
+	case in.layout == layout{}:
+		return nil, fmt.Errorf("the dataset has the format %.20q; v2.0, v2.1 and v3 are read", in.Version)
+	case in.layout == layoutV2 && (in.ChunkSize < 1 || in.ChunkSize > maxIndex):
+		return nil, fmt.Errorf("chunks_size is %d; give the number of episodes in a chunk", in.ChunkSize)
 	case !(in.RateHz > 0 && in.RateHz <= maxRateHz):
 		return nil, fmt.Errorf("fps is %v; give a rate above 0 and up to %v", in.RateHz, float64(maxRateHz))
-	case in.DataPath != dataPath:
-		return nil, fmt.Errorf("data_path is %.200q; %s is read, which LeRobot writes", in.DataPath, dataPath)
+	case in.DataPath != in.layout.dataPath:
+		return nil, fmt.Errorf("data_path is %.200q; %s is read, which LeRobot writes", in.DataPath, in.layout.dataPath)
 	case len(in.Features) == 0 || len(in.Features) > maxFeatures:
 		return nil, fmt.Errorf("there are %d features; 1 to %d are read", len(in.Features), maxFeatures)
 	}

@@ -42,7 +42,7 @@ type reader struct {
 	index   int64   // of the episode of the current row
 
 	current episode
-	listed  bool  // in meta/episodes, for this file
+	listed  bool  // in the metadata, for this file
 	rows    int64 // of the episode so far
 	context map[string]any
 	task    string
@@ -180,7 +180,7 @@ func (rd *reader) end() error {
 	case rows == 0: // there was none
 		return nil
 	case !rd.listed:
-		rd.report.Skip(rd.file.name, "frames of an episode that meta/episodes does not list for this file", rows)
+		rd.report.Skip(rd.file.name, "frames of an episode that "+rd.in.layout.episodes+" does not list for this file", rows)
 		return nil
 	case !rd.o.wants(e.index):
 		return nil
