@@ -222,11 +222,13 @@ func (p *ros1Pass) unfold(h *ros1Head, packed []byte, at int64) bool {
 	p.chunks[at] = true
 	data, err := p.inflate.inflate(h, packed)
 
-	// What was decompressed before the damage is read.
+	// What was decompressed before the damage is read. One unreadable connection must not prevent the messages of others
+	// from being read.
+	var undefined error
 	walked := eachROS1Record(data, func(h ros1Head, data []byte) error {
 		switch h.op {
 		case ros1Connection:
-			return p.connect(&h, data)
+			undefined = cmp.Or(undefined, p.connect(&h, data))
 		case ros1Message:
 			if err := h.checkMessage(); err != nil {
 				return err
@@ -236,7 +238,7 @@ func (p *ros1Pass) unfold(h *ros1Head, packed []byte, at int64) bool {
 
 		return nil
 	})
-	p.chunk.err = cmp.Or(err, walked)
+	p.chunk.err = cmp.Or(err, walked, undefined)
 	slices.SortStableFunc(p.messages, func(a, b ros1Entry) int { return cmp.Compare(a.time, b.time) })
 
 	for _, m := range p.messages {
@@ -284,10 +286,9 @@ func (p *ros1Pass) endChunk() (more, moved bool) {
 
 	lost := uint64(0)
 
-	for _, known := range p.readIndex().chunks {
-		if known.at == c.at {
-			lost = known.messages - min(known.messages, c.read)
-		}
+	if i, found := p.readIndex().find(c.at); found {
+		known := p.readIndex().chunks[i].messages
+		lost = known - min(known, c.read)
 	}
 	if !p.report(c.at, lost, c.err) {
 		return false, false
@@ -298,14 +299,15 @@ func (p *ros1Pass) endChunk() (more, moved bool) {
 
 // skipDamage goes on with the first chunk behind a place, as the index has it. It returns false if there is none.
 func (p *ros1Pass) skipDamage(at int64) bool {
-	for _, c := range p.readIndex().chunks {
-		if c.at > at {
-			p.records = newROS1Records(io.NewSectionReader(p.file, c.at, p.size-c.at), c.at, p.size, p.records.buf)
-			return true
-		}
+	chunks := p.readIndex().chunks
+	next, _ := p.readIndex().find(at + 1)
+	if next == len(chunks) {
+		return false
 	}
+	from := chunks[next].at
+	p.records = newROS1Records(io.NewSectionReader(p.file, from, p.size-from), from, p.size, p.records.buf)
 
-	return false
+	return true
 }
 
 // end compares what was read with the index at the end of the file. It returns false.
@@ -419,6 +421,11 @@ type ros1BagIndex struct {
 type ros1ChunkPlace struct {
 	at       int64
 	messages uint64
+}
+
+// find returns the first chunk at a place or behind it, and whether it is at the place.
+func (x *ros1BagIndex) find(at int64) (i int, found bool) {
+	return slices.BinarySearchFunc(x.chunks, at, func(c ros1ChunkPlace, at int64) int { return cmp.Compare(c.at, at) })
 }
 
 // readIndex reads the end of the file, which repeats the connections and has the places of the chunks. What cannot

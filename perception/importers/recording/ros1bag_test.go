@@ -147,6 +147,41 @@ func TestROS1BagsAreReadWhole(t *testing.T) {
 	}
 }
 
+// What was imported of a bag or a ULog and exported again is what was recorded.
+func TestRoundTripOfOtherFormats(t *testing.T) {
+	exported := func(path string) []row {
+		s := newStore()
+		importAll(t, open(t, path), recording.Options{}, s)
+		out, _ := export(t, s)
+		rows, broken := read(t, open(t, out))
+		if len(broken) > 0 {
+			t.Errorf("%s: %v", path, broken)
+		}
+		return rows
+	}
+	if diff := gocmp.Diff(ros1Oracle(t)["bz2.bag"], topicsRead(t, exported(filepath.Join("testdata", "ros1", "bz2.bag")))); diff != "" {
+		t.Errorf("bag (-want +got)\n%s", diff)
+	}
+	log := filepath.Join("testdata", "ulog", "made.ulg")
+	rows, _ := read(t, open(t, log))
+	if diff := gocmp.Diff(readULog(t, rows), readULog(t, exported(log))); diff != "" {
+		t.Errorf("log (-recorded +exported)\n%s", diff)
+	}
+}
+
+// A chunk that decompresses to more than it claims is refused before it takes the memory.
+func TestROS1ChunkThatClaimsLess(t *testing.T) {
+	for _, bag := range []string{"bz2.bag", "lz4.bag"} {
+		data := bytes.Clone(ros1File(t, bag))
+		start, _ := ros1Chunk(t, data, ros1IndexPos(data))
+		ros1Set(t, data, start, "size", []byte{100, 0, 0, 0})
+		_, broken := read(t, open(t, write(t, "a.bag", data)))
+		if len(broken) != 1 || !strings.Contains(broken[0].Error(), "more bytes than the 100 that its head claims") {
+			t.Errorf("%s: got %v", bag, broken)
+		}
+	}
+}
+
 // A bag becomes the perceptions and the facts that an MCAP file of the same messages becomes.
 func TestROS1BagsAreAsInMCAP(t *testing.T) {
 	path := filepath.Join("testdata", "ros1", "lz4.bag")

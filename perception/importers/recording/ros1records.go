@@ -21,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/pierrec/lz4/v4"
 )
@@ -97,10 +98,13 @@ func eachROS1Field(raw []byte, visit func(name string, value []byte) error) erro
 	return nil
 }
 
+// ros1Widths are the bytes of the fields of a fixed length.
+var ros1Widths = map[string]int{
+	"op": 1, "conn": 4, "size": 4, "count": 4, "chunk_count": 4, "time": 8, "index_pos": 8, "chunk_pos": 8,
+}
+
 func (h *ros1Head) set(name string, value []byte) error {
-	width, known := map[string]int{
-		"op": 1, "conn": 4, "size": 4, "count": 4, "chunk_count": 4, "time": 8, "index_pos": 8, "chunk_pos": 8,
-	}[name]
+	width, known := ros1Widths[name]
 	if known && len(value) != width {
 		return fmt.Errorf("the field %s of a head has %d bytes; it takes %d", name, len(value), width)
 	}
@@ -157,12 +161,9 @@ var errROS1Cut = errors.New("the file ends within a record")
 func (s *ros1Records) next() (h ros1Head, data []byte, start int64, err error) {
 	start = s.at
 
-	length, err := s.length()
+	length, err := s.length(maxROS1Head)
 	if err != nil {
 		return h, nil, start, err
-	}
-	if length > maxROS1Head {
-		return h, nil, start, fmt.Errorf("the head of a record takes %d bytes; at most %d are read", length, maxROS1Head)
 	}
 
 	if cap(s.head) < length {
@@ -179,12 +180,12 @@ func (s *ros1Records) next() (h ros1Head, data []byte, start int64, err error) {
 		return h, nil, start, err
 	}
 
-	length, err = s.length()
-	if err != nil {
-		return h, nil, start, errors.New("a record ends before its data")
+	length, err = s.length(maxRecord)
+	if err == io.EOF {
+		err = errors.New("a record ends before its data")
 	}
-	if length > maxRecord {
-		return h, nil, start, fmt.Errorf("a record takes %d bytes; at most %d are read", length, maxRecord)
+	if err != nil {
+		return h, nil, start, err
 	}
 
 	// The file may end within the record. Its chunk has whole messages before that.
@@ -204,16 +205,24 @@ func (s *ros1Records) next() (h ros1Head, data []byte, start int64, err error) {
 	return h, data, start, err
 }
 
-// length reads a length of four bytes.
-func (s *ros1Records) length() (int, error) {
+// length reads a length of four bytes, of which at most limit is allowed.
+func (s *ros1Records) length(limit uint32) (int, error) {
 	var raw [4]byte
 	n, err := io.ReadFull(s.r, raw[:])
 	s.at += int64(n)
 	if err == io.ErrUnexpectedEOF {
 		err = fmt.Errorf("a length takes 4 bytes where %d are left", n)
 	}
+	if err != nil {
+		return 0, err
+	}
 
-	return int(binary.LittleEndian.Uint32(raw[:])), err
+	length := binary.LittleEndian.Uint32(raw[:])
+	if length > limit {
+		return 0, fmt.Errorf("a part of a record takes %d bytes; at most %d are read", length, limit)
+	}
+
+	return int(length), nil
 }
 
 // rest returns all bytes that follow, at most those of one record.
@@ -318,13 +327,22 @@ func (f *ros1Inflater) inflate(h *ros1Head, data []byte) ([]byte, error) {
 
 // fill reads all bytes into the buffer, and fails for more than limit.
 func (f *ros1Inflater) fill(r io.Reader, limit int) error {
-	// One byte beyond the limit has the reader check what stands at the end of its data.
-	out := bytes.NewBuffer(f.buf[:0])
-	_, err := out.ReadFrom(io.LimitReader(r, int64(limit)+1))
-	f.buf = out.Bytes()
-	if err == nil && len(f.buf) > limit {
-		err = fmt.Errorf("it has more bytes than the %d that its head claims", limit)
-	}
+	f.buf = f.buf[:0]
+	for {
+		// One byte beyond the limit has the reader check what stands at the end of its data.
+		if left := limit + 1 - len(f.buf); len(f.buf) == cap(f.buf) && left > 0 {
+			f.buf = slices.Grow(f.buf, min(left, max(readStep, cap(f.buf))))
+		}
+		n, err := r.Read(f.buf[len(f.buf):min(cap(f.buf), limit+1)])
+		f.buf = f.buf[:len(f.buf)+n]
 
-	return err
+		switch {
+		case len(f.buf) > limit:
+			return fmt.Errorf("it has more bytes than the %d that its head claims", limit)
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+	}
 }
