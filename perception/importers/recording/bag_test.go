@@ -2,6 +2,7 @@ package recording_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -168,5 +169,56 @@ func TestServiceEvents(t *testing.T) {
 		if got := strings.Join(names, " "); !strings.Contains(got, "info.event_type info.sequence_number") {
 			t.Errorf("%s: got channels %s", name, got)
 		}
+	}
+}
+
+// The metadata.yaml of every release of rosbag2 is read: versions 1 to 9 of its form.
+func TestMetadataOfAllReleases(t *testing.T) {
+	a, b := vecs(t, 0, 10), vecs(t, 1, 20)
+	for version := 1; version <= 9; version++ {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			folderOf, qos, files := "run/", "", ""
+			// Version 4 has names within the folder, and how topics were offered, which version 9 writes as a list.
+			switch {
+			case version >= 9:
+				folderOf, qos = "", "        offered_qos_profiles:\n          - history: keep_last\n            depth: 10\n            reliability: reliable\n"
+			case version >= 4:
+				folderOf, qos = "", "        offered_qos_profiles: \"- history: 3\\n  depth: 0\"\n"
+			}
+			if version >= 7 {
+				qos += "        type_description_hash: RIHS01_00\n"
+			}
+			if version >= 5 {
+				for i, n := range []int{10, 20} {
+					files += fmt.Sprintf("    - path: run_%d.mcap\n      starting_time:\n        nanoseconds_since_epoch: 170000000%d000000000\n      duration:\n        nanoseconds: 90000000\n      message_count: %d\n", i, i, n)
+				}
+				files = "  files:\n" + files
+			}
+			text := fmt.Sprintf("%s  version: %d\n  storage_identifier: mcap\n", bagHead, version)
+			text += fmt.Sprintf("  relative_file_paths:\n    - %[1]srun_0.mcap\n    - %[1]srun_1.mcap\n", folderOf)
+			text += "  duration:\n    nanoseconds: 1190000000\n  starting_time:\n    nanoseconds_since_epoch: 1700000000000000000\n  message_count: 30\n"
+			text += "  topics_with_message_count:\n    - topic_metadata:\n        name: /t\n        type: own/msg/Vec\n        serialization_format: cdr\n" + qos + "      message_count: 30\n"
+			if version >= 3 {
+				text += "  compression_format: \"\"\n  compression_mode: \"\"\n"
+			}
+			text += files
+			if version >= 6 {
+				text += "  custom_data: ~\n"
+			}
+			if version >= 8 {
+				text += "  ros_distro: jazzy\n"
+			}
+
+			report := importAll(t, open(t, folder(t, map[string][]byte{"run_0.mcap": a, "run_1.mcap": b, "metadata.yaml": []byte(text)})), recording.Options{}, newStore())
+			if report.Messages != 30 || report.Broken != "" || report.Undecoded > 0 {
+				t.Errorf("got %+v", report)
+			}
+			// One message is missing, and is missed.
+			short := strings.Replace(text, "message_count: 30", "message_count: 31", 1)
+			report = importAll(t, open(t, folder(t, map[string][]byte{"run_0.mcap": a, "run_1.mcap": b, "metadata.yaml": []byte(short)})), recording.Options{}, newStore())
+			if report.Messages != 30 || report.Lost != 1 {
+				t.Errorf("got %+v", report)
+			}
+		})
 	}
 }
