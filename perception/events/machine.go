@@ -110,6 +110,7 @@ func (m *Machine) rulesOf(topic, schema, encoding string) []*Rule {
 // Unmatched are the rules of files that extend the built-in ones for which no messages have come.
 func (m *Machine) Unmatched() []string {
 	matched := map[*Rule]bool{}
+
 	for _, rules := range m.byTopic {
 		for _, r := range rules {
 			matched[r] = true
@@ -117,6 +118,7 @@ func (m *Machine) Unmatched() []string {
 	}
 
 	var out []string
+
 	for _, r := range m.rules {
 		if r.own && !r.disabled && !matched[r] {
 			out = append(out, r.Name)
