@@ -140,6 +140,28 @@ func TestAGoalIsAnEpisode(t *testing.T) {
 	}
 }
 
+func TestAGoalOfROS1IsAnEpisode(t *testing.T) {
+	s := newSource(t, events.Builtin())
+	list := func(id string, status int) string {
+		return fmt.Sprintf(`{"status_list":[{"goal_id":{"id":%q},"status":%d}]}`, id, status)
+	}
+	for i, status := range []int{0, 1, 1, 4} {
+		s.send(float64(i), "/move_base/status", "actionlib_msgs/GoalStatusArray", list("a", status))
+	}
+	s.send(10, "/move_base/status", "actionlib_msgs/GoalStatusArray", list("b", 1))
+	s.send(12, "/move_base/status", "actionlib_msgs/GoalStatusArray", list("b", 3))
+
+	done, _ := s.journal.Close()
+	var got []string
+	for _, g := range done {
+		got = append(got, told(g.Facts)...)
+	}
+	want := []string{"failure move_base aborted after 3.0 s", "success move_base succeeded after 2.0 s"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+}
+
 // What was said during a goal says so: the goal is the attempt.
 func TestTheParametersOfTheMoment(t *testing.T) {
 	s := newSource(t, events.Builtin())
