@@ -254,7 +254,7 @@ func (j *Journal) finish(g *Episode) {
 	if !g.End.IsZero() || g.Outcome != "" {
 		event := Event{
 			Kind: GoalEnded, Rule: g.Rule, Topic: g.Topic, Text: g.line(), Outcome: g.Outcome, At: g.End, LogTime: g.EndLog,
-			Goal: g.ID, Task: g.Task, Context: map[string]any{"event": map[string]any{"rule": g.Rule, "topic": g.Topic}},
+			Goal: g.ID, Task: g.Task, Context: map[string]any{"event": map[string]any{"rule": g.Rule, "topic": g.Topic, "goal": true}},
 		}
 		fill(event.Context, g.Context)
 		if task, ok := event.Context["task"].(map[string]any); ok {

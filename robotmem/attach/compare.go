@@ -28,7 +28,7 @@ func (w *worker) compare(ctx context.Context, fact *events.Fact) {
 	req := &robotmem.RecallRequest{
 		Collection: w.f.o.Collection, N: 1, Type: "fact", ParseTime: &parse, MinConfidence: new(float64),
 		ContextFilter: robotmem.Object{
-			"outcome": robotmem.OutcomeSuccess, "event.rule": fact.Rule, "task.name": task,
+			"outcome": robotmem.OutcomeSuccess, "event.goal": true, "task.name": task,
 		},
 	}
 	if at, frame, mapID, ok := placeOf(robotmem.Object{"spatial": fact.Spatial}); ok {

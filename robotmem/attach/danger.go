@@ -148,7 +148,7 @@ func (a *asker) goals(ctx context.Context) ([]robotmem.Memory, error) {
 	parse := false
 	res, err := a.node.Recall(ctx, &robotmem.RecallRequest{
 		Collection: a.collection, N: perPage, Type: "fact", ParseTime: &parse, Detail: "full", MinConfidence: new(float64),
-		ContextFilter: robotmem.Object{"event.rule": "action-goal", "task.name": map[string]any{"$exists": true}},
+		ContextFilter: robotmem.Object{"event.goal": true},
 	})
 	if err != nil {
 		return nil, err
@@ -283,7 +283,7 @@ func (d *danger) fail(m *robotmem.Memory) {
 	d.last = m.MemoryID
 
 	// A goal only says that it was aborted, and repeats what the other facts say.
-	if ruleOf(m.Context) == "action-goal" {
+	if isGoal(m.Context) {
 		if len(d.reasons) > 0 {
 			return
 		}
@@ -443,10 +443,11 @@ func robotOf(context robotmem.Object) string {
 	return id
 }
 
-func ruleOf(context robotmem.Object) string {
+// isGoal reports whether a memory says how a goal ended.
+func isGoal(context robotmem.Object) bool {
 	event, _ := context["event"].(map[string]any)
-	rule, _ := event["rule"].(string)
-	return rule
+	is, _ := event["goal"].(bool)
+	return is
 }
 
 // goalOf reads the task of a memory, and its target if it has one.
