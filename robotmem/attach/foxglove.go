@@ -73,14 +73,20 @@ func (f *Foxglove) Run(ctx context.Context, to Receiver) error {
 	defer func() { _ = client.Close() }()
 
 	// Parameters are asked for beside the reading, which hands on the answer. A server without them says so.
+	// The receiver hears nothing more once Run has returned.
 	asking, stop := context.WithCancel(ctx)
-	defer stop()
 
-	go func() {
+	var asked sync.WaitGroup
+	asked.Go(func() {
 		if all, err := client.GetParameters(asking); err == nil {
 			parametersTo(to, all)
 			_ = client.SubscribeParameters() // without the capability the first values count
 		}
+	})
+
+	defer func() {
+		stop()
+		asked.Wait()
 	}()
 
 	err = client.Run(ctx)

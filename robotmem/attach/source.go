@@ -17,7 +17,8 @@ type Source interface {
 	Publish(ctx context.Context, topic, schema string, message []byte) error
 }
 
-// Receiver gets what a source sends. All calls come from one goroutine and return soon.
+// Receiver gets what a source sends. Calls return soon, those of Message come in the order of the robot, and none
+// come after Run has returned.
 type Receiver interface {
 	// Connected is called when the connection stands, with the properties of the robot that are known.
 	Connected(properties map[string]string)

@@ -81,7 +81,7 @@ func newWorker(f *follower) (*worker, error) {
 
 	o := recording.LiveOptions{
 		Options: recording.Options{
-			Topics: f.o.Topics, Exclude: append(slices.Clone(f.o.Exclude), ownTopics+"*"), RateHz: f.o.RateHz, Namespace: f.o.Namespace,
+			Topics: f.o.Topics, Exclude: f.o.Exclude, RateHz: f.o.RateHz, Namespace: f.o.Namespace,
 			Robot: f.o.Robot, MapID: f.o.MapID, Events: f.o.Rules,
 		},
 		Name: f.source.Name(), ID: runID(), OnEvent: w.event, OnRestart: w.restart,
