@@ -95,6 +95,9 @@ func Advise(
 
 	for i := range tried {
 		res.Parameters = append(res.Parameters, parameterAdvice(&tried[i], attempts, &s))
+		if note := tried[i].mixed(); note != "" {
+			res.Notes = append(res.Notes, note)
+		}
 	}
 
 	res.Combination = bestCombination(tried, attempts, &s)

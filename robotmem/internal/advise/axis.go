@@ -45,7 +45,8 @@ func (c *Column) levels(attempts []Attempt, s *scale, most, bins int) (levels []
 		}
 	}
 
-	numeric := 2*numbers > len(c.Of)-counts[0]
+	// At a tie numbers win: texts beside them are mostly numbers that were misspelt.
+	numeric := numbers > 0 && 2*numbers >= len(c.Of)-counts[0]
 
 	var codes []int
 
@@ -94,6 +95,36 @@ func (c *Column) levels(attempts []Attempt, s *scale, most, bins int) (levels []
 	}
 
 	return levels, of
+}
+
+// mixed says which values are left out, because most attempts have the other kind; "" for none.
+func (c *Column) mixed() string {
+	numbers, others, example := 0, 0, map[bool]any{}
+
+	for _, code := range c.Of {
+		v := c.Values[code]
+		if v == nil {
+			continue
+		}
+		_, isNumber := v.(float64)
+		if isNumber {
+			numbers++
+		} else {
+			others++
+		}
+		if example[isNumber] == nil {
+			example[isNumber] = v
+		}
+	}
+
+	switch {
+	case numbers == 0 || others == 0:
+		return ""
+	case numbers >= others:
+		return fmt.Sprintf("%s: %d attempts with a value that is no quantity are left out, such as %q", c.Path, others, fmt.Sprint(example[false]))
+	}
+
+	return fmt.Sprintf("%s: %d attempts with a quantity are left out, such as %s; most have a text", c.Path, numbers, c.shownValue(example[true]))
 }
 
 func (l *level) add(a *Attempt, s *scale) {
