@@ -27,3 +27,14 @@ func TestAdviceOfMixedValues(t *testing.T) {
 		t.Errorf("notes %q", res.Notes)
 	}
 }
+
+// A parameter with a decimal comma is stored as it is written, and the answer says that it is no quantity.
+func TestADecimalCommaIsNamed(t *testing.T) {
+	e := openTest(t, Options{})
+	res, err := e.Learn(t.Context(), &robotmem.LearnRequest{
+		Insight: "it holds", Context: robotmem.Object{"params": map[string]any{"grip_force": "12,5 N", "mode": "a, b", "size": "1,500 N"}},
+	})
+	if err != nil || len(res.Interpreted) != 1 || !strings.Contains(res.Interpreted[0], `params.grip_force: "12,5 N" is a text and no quantity (did you mean "12.5 N"?)`) {
+		t.Errorf("%q, %v", res.Interpreted, err)
+	}
+}

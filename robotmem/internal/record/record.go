@@ -6,7 +6,9 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"hash/fnv"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"github.com/robotmem/robotmem-go/classify"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
@@ -41,6 +44,7 @@ type Record struct {
 	Statement  consolidate.Statement
 	Signature  Signature         // only of a fact
 	Unread     []string          // values at paths of outcomes that cannot be read
+	Misspelt   []string          // parameters that are texts and look like quantities
 	Perception *PerceptionRecord // nil for a fact
 	Call       Call              // that stores it
 
@@ -63,7 +67,34 @@ func (b *Builder) Prepare(kind, content string, context robotmem.Object) (*Recor
 		return nil, r.contradiction
 	}
 
+	r.Misspelt = misspelt(r.Context)
+
 	return r, checkPose(r.Context)
+}
+
+// thousands is a comma between groups of three digits, which means no decimal.
+var thousands = regexp.MustCompile(`,\d{3}(\D|$)`)
+
+// misspelt names the parameters whose text is a quantity with a decimal comma. It is stored as it is, a text, and no
+// filter by quantities finds it.
+func misspelt(context robotmem.Object) (out []string) {
+	params, ok := context["params"].(map[string]any)
+	if !ok {
+		return nil
+	}
+
+	filter.Walk(params, func(path string, v any, _, _ string) {
+		text, isText := v.(string)
+		if !isText || len(text) > maxUnread || !strings.Contains(text, ",") || thousands.MatchString(text) {
+			return
+		}
+		if meant := filter.MeantBy(text); meant != "" {
+			out = append(out, fmt.Sprintf("params.%s: %q is a text and no quantity%s", path, text, meant))
+		}
+	})
+	slices.Sort(out)
+
+	return out
 }
 
 // RecordFor classifies and segments a text and encodes its context.
