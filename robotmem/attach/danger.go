@@ -26,9 +26,8 @@ const (
 	sameIncident = time.Minute
 	// So many successes after the last failure end a danger.
 	masteredAfter = 2
-	// Dangers farther away are not asked for, in metres.
-	horizon = 500
-	perPage = 100
+	// So many facts of each kind count, the newest.
+	newest = 1000
 	// The memory is asked again after this time, and after each incident.
 	refreshEvery = 30 * time.Second
 )
@@ -110,7 +109,6 @@ func (d *danger) distance(p [3]float64) float64 {
 type asker struct {
 	node       robotmem.Service
 	collection string
-	mapID      string
 	since      time.Time // of the first message of this run of the program
 }
 
@@ -118,37 +116,28 @@ type asker struct {
 const odometryFrame = "odom"
 
 // failures are found by what they are, whoever stored them: a rule, an agent or another robot.
-func (a *asker) failures(ctx context.Context, near [3]float64, frame string) ([]robotmem.Memory, error) {
-	return a.recall(ctx, robotmem.Object{"outcome": robotmem.OutcomeFailure}, near, frame)
+func (a *asker) failures(ctx context.Context) ([]robotmem.Memory, error) {
+	return a.list(ctx, robotmem.Object{"outcome": robotmem.OutcomeFailure, positionPath: map[string]any{"$exists": true}})
 }
 
 // passes are the facts that this package stores when a danger was passed without a failure.
-func (a *asker) passes(ctx context.Context, near [3]float64, frame string) ([]robotmem.Memory, error) {
-	return a.recall(ctx, robotmem.Object{"outcome": robotmem.OutcomeSuccess, "event.rule": passRule}, near, frame)
-}
-
-func (a *asker) recall(ctx context.Context, filter robotmem.Object, near [3]float64, frame string) ([]robotmem.Memory, error) {
-	far, parse := float64(horizon), false
-	res, err := a.node.Recall(ctx, &robotmem.RecallRequest{
-		Collection: a.collection, N: perPage, Type: "fact", ContextFilter: filter, ParseTime: &parse, Detail: "full",
-		MinConfidence: new(float64),
-		SpatialSort: &robotmem.SpatialSort{
-			Field: "spatial.pose", Target: near[:], MaxDistance: &far, FrameID: frame, MapID: a.mapID,
-		},
-	})
-	if err != nil {
-		return nil, err
-	}
-
-	return res.Memories, nil
+func (a *asker) passes(ctx context.Context) ([]robotmem.Memory, error) {
+	return a.list(ctx, robotmem.Object{"event.rule": passRule})
 }
 
 // goals are the facts about goals that ended, of which the failed ones make dangers of their own.
 func (a *asker) goals(ctx context.Context) ([]robotmem.Memory, error) {
-	parse := false
-	res, err := a.node.Recall(ctx, &robotmem.RecallRequest{
-		Collection: a.collection, N: perPage, Type: "fact", ParseTime: &parse, Detail: "full", MinConfidence: new(float64),
-		ContextFilter: robotmem.Object{"event.goal": true},
+	return a.list(ctx, robotmem.Object{"event.goal": true})
+}
+
+// positionPath is where facts have the position of the robot.
+const positionPath = "spatial.pose.position"
+
+// list returns the newest facts that pass a filter. Unlike a recall it leaves no trace in the statistics of the
+// memory, which would count the dangers as asked for every half minute.
+func (a *asker) list(ctx context.Context, filter robotmem.Object) ([]robotmem.Memory, error) {
+	res, err := a.node.List(ctx, &robotmem.ListRequest{
+		Collection: cmp.Or(a.collection, robotmem.DefaultCollection), Type: "fact", ContextFilter: filter, Limit: newest,
 	})
 	if err != nil {
 		return nil, err
@@ -178,12 +167,12 @@ func (a *asker) resolved(ctx context.Context) (memories map[int64]bool, sessions
 }
 
 // dangers returns the places and goals at which something went wrong, mastered or not.
-func (a *asker) dangers(ctx context.Context, near [3]float64, frame string) ([]*danger, error) {
-	failed, err := a.failures(ctx, near, frame)
+func (a *asker) dangers(ctx context.Context) ([]*danger, error) {
+	failed, err := a.failures(ctx)
 	if err != nil {
 		return nil, err
 	}
-	passed, err := a.passes(ctx, near, frame)
+	passed, err := a.passes(ctx)
 	if err != nil {
 		return nil, err
 	}

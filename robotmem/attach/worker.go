@@ -827,11 +827,10 @@ func (w *worker) refresh(ctx context.Context) {
 		return
 	}
 	w.asking, w.stale, w.asked = true, false, time.Now()
-	near, frame, mapID := w.motion.at, w.motion.frame, w.motion.mapID
-	a := &asker{node: w.f.o.Node, collection: w.f.o.Collection, mapID: mapID, since: w.since}
+	a := &asker{node: w.f.o.Node, collection: w.f.o.Collection, since: w.since}
 
 	go func() {
-		found, err := a.dangers(ctx, near, frame)
+		found, err := a.dangers(ctx)
 		if err != nil {
 			w.f.Problem("the memory was not asked for dangers: "+err.Error(), 1)
 		}
