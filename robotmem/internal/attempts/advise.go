@@ -33,6 +33,8 @@ const (
 	// duringPath is where what rules find in messages names the goal that it happened in. The outcome of that
 	// goal is the attempt.
 	duringPath = "event.during"
+	// Facts of this rule say that a place was passed at which something had gone wrong.
+	rulePath, passedRule = "event.rule", "danger-passed"
 )
 
 // Source has the indexes and settings that the attempts are collected with.
@@ -76,8 +78,13 @@ func (q *advice) answer(res *robotmem.AdviseResponse) error {
 		return err
 	}
 
-	// What was said during an attempt is no attempt of its own.
-	during, err := q.Index.Narrowed(q.c, set, robotmem.Object{duringPath: map[string]any{"$exists": true}}, q.Now)
+	// What was said during an attempt is no attempt of its own. That a robot passed a dangerous place is one at that place,
+	// and a part of a goal elsewhere.
+	parts := robotmem.Object{duringPath: map[string]any{"$exists": true}}
+	if q.SpatialSort == nil {
+		parts = robotmem.Object{"$or": []any{map[string]any(parts), map[string]any{rulePath: passedRule}}}
+	}
+	during, err := q.Index.Narrowed(q.c, set, parts, q.Now)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,8 @@ func TestWhatHappensDuringAGoalIsNoAttempt(t *testing.T) {
 	learn("controller: the wheel slips", robotmem.OutcomeFailure, robotmem.Object{"rule": "ros2-log", "during": "dock"})
 	learn("drive: overcurrent", robotmem.OutcomeFailure, robotmem.Object{"rule": "diagnostics", "during": "dock"})
 
+	learn("passed x=1 y=2 without a failure", robotmem.OutcomeSuccess, robotmem.Object{"rule": "danger-passed"})
+
 	res, err := e.Advise(t.Context(), &robotmem.AdviseRequest{Task: "dock"})
 	if err != nil || res.Attempts != 2 || res.Overall == nil || res.Overall.Rate != 0.5 {
 		t.Errorf("%+v, %v", res, err)
