@@ -254,8 +254,11 @@ func (w *world) twins(collection, content string, in situation) (ids []int64, me
 	mine := meaningOf(content)
 	for _, k := range w.memories {
 		if k.kind == "fact" && k.now.status == "active" && k.collection == collection && k.now.context == in && k.now.content == content {
-			return []int64{k.id}, "exact"
+			ids = append(ids, k.id) // of several, as after a restore, any may be named
 		}
+	}
+	if len(ids) > 0 {
+		return ids, "exact"
 	}
 	for _, k := range w.memories {
 		if k.kind != "fact" || k.now.status != "active" || k.collection != collection || k.now.context != in {
