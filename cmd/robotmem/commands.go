@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/hints"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 
 	"github.com/alecthomas/kong"
@@ -225,6 +226,7 @@ func usage(args []string, err error) error {
 		if strings.HasPrefix(p.Error(), "unexpected argument") {
 			hint = hintAtQuotes(args, p.Context)
 		}
+		hint += hints.Meant(name, p.Error())
 		err = fmt.Errorf("%s: %w", name, err)
 	}
 

@@ -1,4 +1,5 @@
-// Package hints says what is missing where an answer lists nothing, and which collection a misspelt one may mean.
+// Package hints says what is missing where an answer lists nothing, which collection a misspelt one may mean, and what
+// flags of other programs are called here.
 package hints
 
 import (
@@ -116,4 +117,42 @@ func unknownCollection(asked string, all []admin.CollectionCount, known string) 
 	}
 
 	return fmt.Sprintf("there is no collection %q; there are %s%s", asked, strings.Join(names, ", "), more)
+}
+
+// meant says what is called otherwise here than in many other programs, by the command and the problem that the parser
+// names.
+var meant = map[string]string{
+	"doctor: unknown flag --fix":           "it is called --repair",
+	"web: unknown flag --port":             "it is a part of --addr, such as --addr 127.0.0.1:8080",
+	"web: unknown flag --host":             "it is a part of --addr, such as --addr 127.0.0.1:8080",
+	"session start: unknown flag --task":   `it is a part of --context, such as --context '{"task":{"name":"dock"}}'`,
+	"session start: unknown flag --robot":  `it is a part of --context, such as --context '{"robot":{"id":"cart-3"}}'`,
+	"recall: unknown flag --limit":         "it is called -n",
+	"recall: unknown flag --near":          `it is --spatial-sort '{"field":"spatial.position","target":[1,2,0]}'`,
+	"learn: unknown flag --params":         `it is a part of --context, such as --context '{"params":{"grip_force":"12.5 N"}}'`,
+	"export: unexpected argument":          "facts go to standard output: robotmem export > FILE; --archive FILE, --markdown FOLDER and --mcap FILE take a name",
+	"attach: unexpected argument":          "one attach follows one robot; start another for another",
+	"import: unknown flag --topics":        "it is called --topic, once for each glob",
+	"attach: unknown flag --topics":        "it is called --topic, once for each glob",
+	"session end: unknown flag --success":  "it is --outcome success",
+	"session end: unknown flag --failure":  "it is --outcome failure",
+	"save-perception: unknown flag --type": "it is called --perception-type",
+}
+
+// Meant returns what a mistake in a command line means, with a semicolon before it; "" for others.
+func Meant(command, problem string) string {
+	for _, end := range []int{len(problem), strings.Index(problem, ",")} {
+		if end < 0 {
+			continue
+		}
+
+		words := strings.Fields(problem[:end])
+		for n := len(words); n >= 2; n-- {
+			if hint := meant[command+": "+strings.Join(words[:n], " ")]; hint != "" {
+				return "; " + hint
+			}
+		}
+	}
+
+	return ""
 }

@@ -23,3 +23,17 @@ func TestANewCollectionNearAnotherIsNamed(t *testing.T) {
 		}
 	}
 }
+
+func TestMeant(t *testing.T) {
+	for problem, want := range map[string]string{
+		"doctor: unknown flag --fix":             "; it is called --repair",
+		"export: unexpected argument facts.json": "; facts go to standard output",
+		"doctor: unknown flag --fixed":           "",
+		"web: unknown flag --fix":                "",
+	} {
+		command, rest, _ := strings.Cut(problem, ": ")
+		if got := Meant(command, rest); want == "" && got != "" || !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %q, want %q", problem, got, want)
+		}
+	}
+}
