@@ -41,13 +41,19 @@ type told struct {
 // follow lets a robot drive on a day.
 func follow(t testing.TB, m robotmem.Node, day int, o attach.Options, connections ...[]attachtest.Sent) *told {
 	t.Helper()
+	return followOn(t, m, day, "hall", o, connections...)
+}
+
+// followOn is follow on a map.
+func followOn(t testing.TB, m robotmem.Node, day int, mapID string, o attach.Options, connections ...[]attachtest.Sent) *told {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	s := &attachtest.Robot{
 		Start: time.Date(2026, 3, day, 8, 0, 0, 0, time.UTC), Speed: 60, Connections: connections, End: cancel,
 	}
 	out := &told{}
-	o.Node, o.Sink, o.MapID = m, &sensors.Sink{Node: m}, "hall"
+	o.Node, o.Sink, o.MapID = m, &sensors.Sink{Node: m}, mapID
 	o.OnWarning = func(w attach.Warning) {
 		out.warnings = append(out.warnings, w)
 		out.said = append(out.said, w.Time.Sub(s.Start).Seconds())

@@ -1,6 +1,8 @@
 package attach_test
 
 import (
+	"bytes"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -137,5 +139,17 @@ func TestARobotThatStands(t *testing.T) {
 	got := follow(t, m, 2, attach.Options{}, attachtest.Day(func(d *attachtest.Drive) { d.Along(5, 0, 12) }))
 	if len(got.warnings) != 1 || got.warnings[0].Position[0] < 6.9 {
 		t.Errorf("warnings %+v", got.warnings)
+	}
+}
+
+// A map whose name was forgotten is named, once.
+func TestDangersOnAnotherMapAreNamed(t *testing.T) {
+	m := open(t)
+	follow(t, m, 1, attach.Options{}, attachtest.Day(func(d *attachtest.Drive) { d.To(5, 7) }))
+	var log bytes.Buffer
+	got := followOn(t, m, 2, "", attach.Options{Log: slog.New(slog.NewTextHandler(&log, nil))},
+		attachtest.Day(func(d *attachtest.Drive) { d.Along(5, 0, 12) }))
+	if len(got.warnings) != 0 || strings.Count(log.String(), "map=hall") != 1 {
+		t.Errorf("%d warnings, log %s", len(got.warnings), log.String())
 	}
 }

@@ -47,6 +47,7 @@ type worker struct {
 	stale   bool // something was stored that may change the dangers
 	lastAt  uint64
 
+	otherMap bool      // it was said that dangers lie on another map
 	failedAt time.Time // of the last failure of this run, less some slack; zero without one
 }
 
@@ -116,6 +117,7 @@ func (w *worker) work(ctx context.Context) error {
 			w.asking = false
 			if found != nil {
 				w.watch.replace(found, &w.motion, w.failedAt)
+				w.noteMaps(found)
 			}
 		case done := <-w.stored:
 			w.finish(ctx, done)
@@ -124,6 +126,29 @@ func (w *worker) work(ctx context.Context) error {
 				return err
 			}
 		}
+	}
+}
+
+// noteMaps says once that all dangers lie on other maps than that of the robot: perhaps its name was forgotten.
+func (w *worker) noteMaps(found []*danger) {
+	if w.otherMap || !w.motion.known {
+		return
+	}
+
+	other := ""
+
+	for _, d := range found {
+		switch {
+		case d.kind != "place":
+		case d.frame == w.motion.frame && d.mapID == w.motion.mapID:
+			return
+		case d.mapID != w.motion.mapID:
+			other = d.mapID
+		}
+	}
+	if other != "" {
+		w.otherMap = true
+		w.f.log.Warn("the memory has dangers on another map only; choose it with --map-id, if the robot is there", "map", other, "robot", w.motion.mapID)
 	}
 }
 
