@@ -53,7 +53,7 @@ func (s *Robot) Run(ctx context.Context, to attach.Receiver) error {
 	for i, m := range messages {
 		if i == 0 {
 			first = m.at
-			time.Sleep(50 * time.Millisecond) // the memory is asked for dangers
+			time.Sleep(300 * time.Millisecond) // the memory is asked for dangers, on a busy machine, too
 		}
 		due := began.Add(time.Duration((m.at - first) / s.Speed * float64(time.Second)))
 		if wait := time.Until(due); wait > time.Millisecond {
