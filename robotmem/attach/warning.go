@@ -179,7 +179,6 @@ func (w *watch) moved(m *motion, params map[string]string) (begun []*danger, end
 	for key, a := range w.near {
 		if a.danger.distance(m.at) > leaveFactor*a.reach {
 			delete(w.near, key)
-			delete(w.before, key)
 			a.failed = a.failed || !a.crossed(m.at)
 			ended = append(ended, a)
 		}
