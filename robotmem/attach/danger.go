@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/perception/events"
 	"github.com/robotmem/robotmem-go/perception/media"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -218,7 +219,7 @@ func placesOf(failed, passed []robotmem.Memory, since time.Time) []*danger {
 		m := &failed[i]
 		at, frame, mapID, ok := placeOf(m.Context)
 		// The origin of odometry is another one after each start.
-		if !ok || frame == odometryFrame && m.ObservedAt.Before(since) {
+		if !ok || frame == odometryFrame && (since.IsZero() || m.ObservedAt.Before(since)) {
 			continue
 		}
 
@@ -393,12 +394,9 @@ func (t *tally) bound() float64 {
 	if t.of == 0 {
 		return -1
 	}
+	low, _ := consolidate.Wilson(float64(t.worked), float64(t.of))
 
-	const z = 1.96
-	n := float64(t.of)
-	p := float64(t.worked) / n
-
-	return (p + z*z/(2*n) - z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))) / (1 + z*z/n)
+	return low
 }
 
 // typed returns a value as the type that it was written from.
