@@ -37,6 +37,29 @@ func (f *Fact) Line() string {
 	return line
 }
 
+// About is the context of the fact as it is stored: its own, with how often it came and when last.
+func (f *Fact) About() map[string]any {
+	about := maps.Clone(f.Context)
+	if about == nil {
+		about = map[string]any{}
+	}
+	event, _ := about["event"].(map[string]any)
+	event = maps.Clone(event)
+	if event == nil {
+		event = map[string]any{}
+	}
+
+	if f.Count > 1 {
+		event["count"] = float64(f.Count)
+		if !f.Last.IsZero() {
+			event["last"] = f.Last.UTC().Format("2006-01-02T15:04:05.999Z07:00")
+		}
+	}
+	about["event"] = event
+
+	return about
+}
+
 // spanOf writes a duration: "4.0 s", "12 min", "3 h".
 func spanOf(d time.Duration) string {
 	switch {
@@ -63,6 +86,31 @@ type Episode struct {
 	replaced bool   // by another goal of its action
 	parent   string // the goal that this one serves, "" for none
 	orphaned time.Time
+}
+
+// About is the context of the episode as it is stored: its own, with the name of the task.
+func (g *Episode) About() map[string]any {
+	about := maps.Clone(g.Context)
+	if about == nil {
+		about = map[string]any{}
+	}
+	task, _ := about["task"].(map[string]any)
+	task = maps.Clone(task)
+	if task == nil {
+		task = map[string]any{}
+	}
+	task["name"] = g.Task
+	about["task"] = task
+
+	return about
+}
+
+// Score is the outcome from 0 (failure) to 1 (success), nil if the end was not seen.
+func (g *Episode) Score() *float64 {
+	if score, known := map[string]float64{"success": 1, "partial": 0.5, "failure": 0}[g.Outcome]; known {
+		return &score
+	}
+	return nil
 }
 
 // Limits of a journal.

@@ -305,7 +305,7 @@ func (f *follower) Message(c *segment.Channel, logTime uint64, data []byte) {
 	f.recent.add(sum)
 
 	// As recording.Live does: a clock that is set back begins another run.
-	if logTime+clockReset < f.newest {
+	if logTime+recording.ClockReset < f.newest {
 		f.run, f.newest = f.run+1, logTime
 	}
 	f.newest = max(f.newest, logTime)
@@ -402,9 +402,6 @@ func (f *follower) routeOf(c *segment.Channel) *route {
 
 	return r
 }
-
-// clockReset is how far a clock must be set back so that another run begins, in ns.
-const clockReset = 5e9
 
 // ownTopics begin the topics on which this program publishes.
 const ownTopics = "/robotmem/"

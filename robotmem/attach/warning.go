@@ -154,7 +154,7 @@ const (
 func (w *watch) reach(speed float64) float64 { return max(w.metres, (w.seconds+reaction)*speed) }
 
 // moved returns the dangers that the robot begins to approach, and the approaches that it has ended.
-func (w *watch) moved(m *motion, params map[string]string) (begun []*danger, ended []*approach) {
+func (w *watch) moved(m *motion, params func() map[string]string) (begun []*danger, ended []*approach) {
 	reach := w.reach(m.speed)
 
 	for _, d := range w.dangers {
@@ -167,7 +167,7 @@ func (w *watch) moved(m *motion, params map[string]string) (begun []*danger, end
 		w.before[d.key] = distance
 
 		switch {
-		case a == nil && distance <= reach && (!known || distance < last-closing || distance < here) && d.open(params):
+		case a == nil && distance <= reach && (!known || distance < last-closing || distance < here) && d.open(params()):
 			w.near[d.key] = &approach{danger: d, reach: reach, from: m.at, nearest: distance, since: m.logTime}
 			begun = append(begun, d)
 		case a != nil:

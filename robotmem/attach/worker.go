@@ -163,9 +163,7 @@ func (w *worker) handle(ctx context.Context, i item) error {
 	}}
 	if i.run != w.run {
 		// What is captured of the run before is stored now; its clock does not go on.
-		if err := w.storeDue(ctx, true); err != nil {
-			return err
-		}
+		w.storeDue(ctx, true)
 		w.run = i.run
 	}
 	w.now = i.logTime
@@ -180,7 +178,9 @@ func (w *worker) handle(ctx context.Context, i item) error {
 		w.locate(ctx, i.logTime)
 	}
 
-	return w.storeDue(ctx, false)
+	w.storeDue(ctx, false)
+
+	return nil
 }
 
 // restart ends what the run of the clock before has left open: it was set back, as when a simulation begins again.
@@ -226,7 +226,9 @@ func (w *worker) poll(ctx context.Context) error {
 	}
 	w.saveOpen(ctx, settle)
 
-	return w.storeDue(ctx, false)
+	w.storeDue(ctx, false)
+
+	return nil
 }
 
 // settle is how long a fact waits for others like it before it is stored, in seconds.
@@ -251,10 +253,10 @@ func (w *worker) locate(ctx context.Context, logTime uint64) {
 	first := !w.motion.known
 	w.motion.move(at, frame, mapID, logTime)
 	if first {
-		w.refresh(ctx) // now it is known where dangers matter
+		w.noteMaps(w.watch.dangers)
 	}
 
-	begun, ended := w.watch.moved(&w.motion, paramsOf(w.live.Circumstances()))
+	begun, ended := w.watch.moved(&w.motion, w.params)
 	for _, d := range begun {
 		w.warn(ctx, d)
 	}
@@ -263,6 +265,9 @@ func (w *worker) locate(ctx context.Context, logTime uint64) {
 		w.passed(ctx, a)
 	}
 }
+
+// params are the parameters of the moment.
+func (w *worker) params() map[string]string { return paramsOf(w.live.Circumstances()) }
 
 // warn tells the robot and whoever listens.
 func (w *worker) warn(ctx context.Context, d *danger) {
@@ -409,7 +414,7 @@ func (w *worker) save(ctx context.Context, session string, fact *events.Fact) {
 		return
 	}
 
-	about := w.contextOf(fact)
+	about := w.about(fact.About(), fact.Spatial)
 	if state.memory == 0 {
 		id, err := w.learn(ctx, &robotmem.LearnRequest{
 			Insight: fact.Line(), Context: about, SessionID: session, Outcome: fact.Outcome, Source: source,
@@ -533,7 +538,7 @@ func (w *worker) goalStarted(ctx context.Context, id string) error {
 
 // warnOfGoal warns if such goals failed before.
 func (w *worker) warnOfGoal(ctx context.Context, name string, target [3]float64, has bool) {
-	params := paramsOf(w.live.Circumstances())
+	params := w.params()
 	for _, d := range w.watch.dangers {
 		if d.matchesGoal(name, target, has) && d.open(params) {
 			w.warn(ctx, d)
@@ -543,18 +548,9 @@ func (w *worker) warnOfGoal(ctx context.Context, name string, target [3]float64,
 
 // openGoal opens the episode of a goal; nil if it cannot be stored, which is counted.
 func (w *worker) openGoal(ctx context.Context, e *events.Episode) *goal {
-	about := w.about(e.Context, e.From)
-	task, _ := about["task"].(map[string]any)
-	task = maps.Clone(task)
-	if task == nil {
-		task = map[string]any{}
-	}
-	task["name"] = e.Task
-	about["task"] = task
-
 	session, err := w.f.o.Sink.Start(ctx, importers.Session{
 		Origin:  w.origin(),
-		Context: about, StartedAt: importers.Clock(e.Start),
+		Context: w.about(e.About(), e.From), StartedAt: importers.Clock(e.Start),
 	})
 	if err != nil {
 		w.f.Problem("an episode was not started: "+err.Error(), 1)
@@ -610,10 +606,7 @@ func (w *worker) origin() string {
 }
 
 func (w *worker) endGoal(ctx context.Context, g *goal) {
-	ending := importers.Ending{At: importers.Clock(g.episode.End)}
-	if score, known := map[string]float64{"success": 1, "partial": 0.5, "failure": 0}[g.episode.Outcome]; known {
-		ending.Outcome = &score
-	}
+	ending := importers.Ending{Outcome: g.episode.Score(), At: importers.Clock(g.episode.End)}
 	if err := w.f.o.Sink.End(ctx, g.session, ending); err != nil {
 		w.f.Problem("an episode was not ended: "+err.Error(), 1)
 	}
@@ -634,25 +627,6 @@ func (w *worker) about(own, spatial map[string]any) map[string]any {
 	out["source"] = map[string]any{"live": w.f.source.Name()}
 
 	return out
-}
-
-// contextOf is the context of a fact as it is stored.
-func (w *worker) contextOf(fact *events.Fact) map[string]any {
-	about := w.about(fact.Context, fact.Spatial)
-	event, _ := about["event"].(map[string]any)
-	event = maps.Clone(event)
-	if event == nil {
-		event = map[string]any{}
-	}
-	if fact.Count > 1 {
-		event["count"] = float64(fact.Count)
-		if !fact.Last.IsZero() {
-			event["last"] = fact.Last.UTC().Format("2006-01-02T15:04:05.999Z07:00")
-		}
-	}
-	about["event"] = event
-
-	return about
 }
 
 // trailing is how long after the end of a goal what is said belongs to it, in ns.
@@ -718,7 +692,7 @@ func (w *worker) from(c *capture) uint64 {
 const slack = 2 * time.Second
 
 // storeDue stores the incidents whose time has come, or all of them.
-func (w *worker) storeDue(ctx context.Context, all bool) error {
+func (w *worker) storeDue(ctx context.Context, all bool) {
 	for i := 0; i < len(w.captures); {
 		c := w.captures[i]
 		if !all && w.now < c.until && time.Now().Before(c.due) {
@@ -729,8 +703,6 @@ func (w *worker) storeDue(ctx context.Context, all bool) error {
 		w.captures = slices.Delete(w.captures, i, i+1)
 		w.keep()
 	}
-
-	return nil
 }
 
 // Of the pictures and clouds from these times before the first failure until these after the last, all are
@@ -865,7 +837,8 @@ func (w *worker) refresh(ctx context.Context) {
 
 // close stores what is open. The robot is gone, or the program ends.
 func (w *worker) close(ctx context.Context) error {
-	err := w.storeDue(ctx, true)
+	w.storeDue(ctx, true)
+
 	for w.storing > 0 {
 		w.finish(ctx, <-w.stored)
 	}
@@ -890,5 +863,5 @@ func (w *worker) close(ctx context.Context) error {
 		<-w.dangers
 	}
 
-	return errors.Join(err, closing)
+	return closing
 }

@@ -55,13 +55,13 @@ func (imp *importer) noteRobot(topic string) {
 // maxRobots bounds the namespaces that are listed.
 const maxRobots = 100
 
-// clockReset is how far a clock must be set back so that another run begins, in ns. Messages that come late are
+// ClockReset is how far a clock must be set back so that another run begins, in ns. Messages that come late are
 // less late.
-const clockReset = 5e9
+const ClockReset = 5e9
 
 // follow notices that the clock was set back, as when a simulation is begun again.
 func (imp *importer) follow(ctx context.Context, logTime uint64) error {
-	if logTime+clockReset >= imp.newest {
+	if logTime+ClockReset >= imp.newest {
 		imp.newest = max(imp.newest, logTime)
 		return nil
 	}
@@ -78,16 +78,10 @@ func (imp *importer) follow(ctx context.Context, logTime uint64) error {
 	}
 
 	// Goals of which the end was not seen ended with the run.
-	goals, others := imp.happened.journal.Close()
-
+	ended := imp.happened.journal
 	imp.happened.journal = events.NewJournal()
-	for _, g := range goals {
-		if err := imp.saveGoal(ctx, g); err != nil {
-			return err
-		}
-	}
 
-	return imp.learn(ctx, imp.session, others)
+	return imp.saveAll(ctx, ended)
 }
 
 // observe applies the rules to a message, and stores the goals that it ends.
@@ -117,33 +111,28 @@ func (imp *importer) closeEvents(ctx context.Context) error {
 		return nil
 	}
 
-	goals, others := imp.happened.journal.Close()
+	err := imp.saveAll(ctx, imp.happened.journal)
+	imp.report.EventsLimited = imp.happened.journal.Limited()
+
+	return err
+}
+
+// saveAll stores what a journal holds at its end.
+func (imp *importer) saveAll(ctx context.Context, j *events.Journal) error {
+	goals, others := j.Close()
 	for _, g := range goals {
 		if err := imp.saveGoal(ctx, g); err != nil {
 			return err
 		}
 	}
-	imp.report.EventsLimited = imp.happened.journal.Limited()
 
 	return imp.learn(ctx, imp.session, others)
 }
 
-// outcomeScores are the outcomes of goals as those of episodes.
-var outcomeScores = map[string]float64{"success": 1, "partial": 0.5, "failure": 0}
-
 func (imp *importer) saveGoal(ctx context.Context, g *events.Episode) error {
-	about := imp.eventContext(g.Context, g.From, g.StartLog)
-	task, _ := about["task"].(map[string]any)
-	if task == nil {
-		task = map[string]any{}
-	}
-	task = maps.Clone(task)
-	task["name"] = g.Task
-	about["task"] = task
-
 	session, err := imp.sink.Start(ctx, importers.Session{
 		Origin:  importers.Origin("recording/" + imp.id + imp.o.hash() + imp.o.eventsHash() + g.ID + "@" + imp.clock.decimal(g.StartLog)),
-		Context: about, StartedAt: importers.Clock(g.Start),
+		Context: imp.eventContext(g.About(), g.From, g.StartLog), StartedAt: importers.Clock(g.Start),
 	})
 	if err != nil {
 		return fmt.Errorf("starting the episode of a goal: %w", err)
@@ -154,12 +143,7 @@ func (imp *importer) saveGoal(ctx context.Context, g *events.Episode) error {
 		return err
 	}
 
-	ending := importers.Ending{At: importers.Clock(g.End)}
-	if score, known := outcomeScores[g.Outcome]; known {
-		ending.Outcome = &score
-	}
-
-	return imp.sink.End(ctx, session, ending)
+	return imp.sink.End(ctx, session, importers.Ending{Outcome: g.Score(), At: importers.Clock(g.End)})
 }
 
 func (imp *importer) learn(ctx context.Context, session string, facts []*events.Fact) error {
@@ -170,21 +154,10 @@ func (imp *importer) learn(ctx context.Context, session string, facts []*events.
 	out := make([]importers.Fact, 0, len(facts))
 
 	for _, f := range facts {
-		about := imp.eventContext(f.Context, f.Spatial, f.LogTime)
-		event, _ := about["event"].(map[string]any)
-		event = maps.Clone(event)
-		if f.Count > 1 {
-			event["count"] = float64(f.Count)
-			if !f.Last.IsZero() {
-				event["last"] = f.Last.UTC().Format("2006-01-02T15:04:05.999Z07:00")
-			}
-		}
-		about["event"] = event
-
 		out = append(out, importers.Fact{
 			Origin: importers.Origin(imp.id[:32] + imp.o.hash() + imp.o.eventsHash() + "#" + f.Rule + "@" + imp.clock.decimal(f.LogTime) + "/" +
 				strconv.Itoa(f.Count) + "/" + f.Goal + "/" + f.Text),
-			Text: f.Line(), Outcome: f.Outcome, Context: about, ObservedAt: importers.Clock(f.At), Source: "recording",
+			Text: f.Line(), Outcome: f.Outcome, Context: imp.eventContext(f.About(), f.Spatial, f.LogTime), ObservedAt: importers.Clock(f.At), Source: "recording",
 		})
 	}
 

@@ -19,9 +19,9 @@ type LiveOptions struct {
 	Store importers.Sink
 	// OnEvent gets what the rules find, with the circumstances ([events.Machine.Circumstances]) and where
 	// the robot was (nil if that is unknown). Without it events are stored as those of a recording are.
+	OnEvent func(ctx context.Context, e *events.Event, circumstances, spatial map[string]any) error
 	// OnRestart is called when the clock of the source was set back, before the first message of the new run.
 	OnRestart func(ctx context.Context) error
-	OnEvent   func(ctx context.Context, e *events.Event, circumstances, spatial map[string]any) error
 }
 
 // Live follows a living source as [Import] follows a recording: it decodes messages, knows the poses of
@@ -181,20 +181,15 @@ func (imp *importer) event(ctx context.Context, e *events.Event, at uint64) erro
 // decodesOnly reports that messages are followed and not stored, so that most need not be decoded.
 func (imp *importer) decodesOnly() bool { return imp.sink == nil }
 
-// known counts the channels of a living source.
-type known struct {
-	at map[*Channel]int // the place in Info.Channels
-}
-
 // count counts a message of a channel.
 func (i *Info) count(c *Channel) {
-	if i.known.at == nil {
-		i.known.at = map[*Channel]int{}
+	if i.places == nil {
+		i.places = map[*Channel]int{}
 	}
-	at, ok := i.known.at[c]
+	at, ok := i.places[c]
 	if !ok {
 		at = len(i.Channels)
-		i.known.at[c] = at
+		i.places[c] = at
 		i.Channels = append(i.Channels, ChannelInfo{Channel: c})
 	}
 	i.Channels[at].Messages++

@@ -36,9 +36,9 @@ type Info struct {
 	Attachments     uint64 `json:"attachments,omitempty"`
 	MetadataRecords uint64 `json:"metadata_records,omitempty"`
 
-	known     known
-	spanned   bool   // Start and End are set
-	wallStart uint64 // the first log time of a wall clock; 0 is none
+	places    map[*Channel]int // of the channels of a living source in Channels
+	spanned   bool             // Start and End are set
+	wallStart uint64           // the first log time of a wall clock; 0 is none
 }
 
 // formatDB3 is the format of a rosbag2 database, whose times are signed.
