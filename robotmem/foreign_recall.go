@@ -461,7 +461,7 @@ func placeToSort(data View) View {
 			return nil
 		}
 		// The coordinates move into target. All other members, such as radius, are fields of spatial_sort itself.
-		axes := slices.Concat(slices.Concat(planeNames[:]...), slices.Concat(earthNames[:]...))
+		axes := slices.Concat(slices.Concat(planeNames[:]...), slices.Concat(earthNames[:]...), []string{"theta", "yaw"})
 		target := map[string]any{}
 
 		for key, value := range v {

@@ -200,7 +200,7 @@ func (r *requestReader) field(v reflect.Value, f reflect.StructField, raw View) 
 		read, shown, ok := r.coerce(f.Type, name, raw)
 		v.SetZero() // decoding may have set a part of it
 		if !ok || r.value(v, name, read) != nil {
-			return err
+			return notSinceStart(err, v.Type(), raw)
 		}
 		r.note(name, "%s taken as %s", abbreviate(string(raw)), shown)
 	}
@@ -265,10 +265,18 @@ func (r *requestReader) coerce(t reflect.Type, name string, raw View) (read View
 	}
 
 	switch {
-	case t == reflect.TypeFor[time.Time]() && (isText || raw[0] >= '0' && raw[0] <= '9'):
-		at := r.time(text)
+	case t == reflect.TypeFor[time.Time]() && (isText || raw[0] >= '0' && raw[0] <= '9' || raw[0] == '{'):
+		at, exact := stampTime(text)
+		if !exact {
+			at = r.time(text)
+		}
+		shown := time.RFC3339
+		if exact {
+			shown = time.RFC3339Nano
+		}
 		read, err := EncodeJSON(at.Format(time.RFC3339Nano))
-		return read, at.Format(time.RFC3339), err == nil && !at.IsZero()
+
+		return read, at.Format(shown), err == nil && !at.IsZero()
 	case kind == reflect.Int, kind == reflect.Int64, kind == reflect.Float64:
 		// Ids have this type, and answers show them as #12.
 		if kind == reflect.Int64 {
@@ -346,8 +354,8 @@ func (r *requestReader) time(text string) (at time.Time) {
 	now := r.now()
 
 	// timeparse knows neither numbers since 1970 nor leap seconds.
-	if epoch, _, ok := epochTime(text); ok {
-		return epoch
+	if stamp, ok := stampTime(text); ok {
+		return stamp
 	}
 	if leap, ok := leapSecond(text); ok {
 		return leap

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -191,6 +192,102 @@ var placeCases = []testCase{
 		res = recall(t, s, &robotmem.RecallRequest{SpatialSort: &joints})
 		equal(t, "joints", *res.Memories[0].Distance, 5.0)
 		equal(t, "other joints", res.Interpreted, []string{"spatial_sort: 1 memories are left out: their coordinates at joints do not have the 6 numbers of the target"})
+	}},
+	{"PosesThatLookTheSameWay", func(t *testing.T, s robotmem.Service) {
+		const half = 0.7071068
+		at := func(text string, position any, more object) int64 {
+			pose := object{"position": position}
+			for k, v := range more {
+				pose[k] = v
+			}
+			return learn(t, s, text, object{"spatial": object{"pose": pose}})
+		}
+
+		// The same quarter turn to the left, in each spelling; then one to the right, and none.
+		left := []int64{
+			at("by a list", []any{0, 0, 0}, object{"orientation": []any{0, 0, half, half}}),
+			at("by an object", object{"x": 0, "y": 1, "z": 0}, object{"orientation": object{"x": 0, "y": 0, "z": half, "w": half}}),
+			at("with w first", []any{0, 2, 0}, object{"orientation_wxyz": []any{half, 0, 0, half}}),
+			at("by the other sign", []any{0, 3, 0}, object{"orientation": []any{0, 0, -half, -half}}),
+			at("by an angle", []any{0, 4, 0}, object{"yaw": math.Pi / 2}),
+			at("in degrees", []any{0, 5}, object{"heading_deg": 90}),
+			at("in the plane", object{"x": 0, "y": 6, "theta": math.Pi/2 - 4*math.Pi}, nil),
+			at("as a transform", []any{[]any{0, -1, 0, 0}, []any{1, 0, 0, 7}, []any{0, 0, 1, 0}, []any{0, 0, 0, 1}}, nil),
+		}
+		right := at("to the right", []any{0, 8, 0}, object{"orientation": []any{0, 0, -half, half}})
+		at("somewhere", []any{0, 9, 0}, nil)
+
+		ask := func(change func(*robotmem.SpatialSort)) *robotmem.RecallResponse {
+			spot := &robotmem.SpatialSort{Field: "spatial.pose", Target: []float64{0, 0, 0}}
+			change(spot)
+			return recall(t, s, &robotmem.RecallRequest{SpatialSort: spot, N: 20})
+		}
+		res := ask(func(p *robotmem.SpatialSort) { p.Heading, p.MaxAngle = new(1.5), new(0.1) })
+		equal(t, "by heading", ids(res.Memories), left)
+		for _, want := range []string{"1 coordinates at spatial.pose are left out, because no orientation", "1 coordinates at spatial.pose are left out, because they look another way"} {
+			if !strings.Contains(strings.Join(res.Interpreted, "\n"), want) {
+				t.Errorf("%q does not say %q", res.Interpreted, want)
+			}
+		}
+
+		res = ask(func(p *robotmem.SpatialSort) { p.Heading, p.MaxAngle = new(math.Pi/2+8*math.Pi), new(1e-3) })
+		equal(t, "after some turns", ids(res.Memories), left)
+		res = ask(func(p *robotmem.SpatialSort) { p.Orientation, p.MaxAngle = []float64{0, 0, half, half}, new(0.01) })
+		equal(t, "by orientation", ids(res.Memories), left)
+		res = ask(func(p *robotmem.SpatialSort) { p.Heading = new(-math.Pi / 2) })
+		equal(t, "within 45 degrees", ids(res.Memories), []int64{right})
+
+		// A hand that was rolled by 180 degrees about x has the same heading, and another orientation.
+		rolled := at("rolled", []any{0, 0, 1}, object{"orientation": []any{1, 0, 0, 0}})
+		res = ask(func(p *robotmem.SpatialSort) { p.Heading, p.MaxAngle = new(0.0), new(0.1) })
+		equal(t, "heading of a rolled pose", ids(res.Memories), []int64{rolled})
+		res = ask(func(p *robotmem.SpatialSort) { p.Orientation, p.MaxAngle = []float64{0, 0, 0, 1}, new(3.0) })
+		if slices.Contains(ids(res.Memories), rolled) {
+			t.Error("a pose that is turned by 180 degrees is within 172")
+		}
+	}},
+	{"AnglesWrap", func(t *testing.T, s robotmem.Service) {
+		wrapped := learn(t, s, "elbow up", object{"joints": []any{6.2, 1, 1, 1, 1, -3.1}})
+		learn(t, s, "elbow down", object{"joints": []any{1, 1, 1, 1, 1, 1}})
+		spot := robotmem.SpatialSort{Field: "joints", Target: []float64{0, 1, 1, 1, 1, 3.1}, MaxDistance: new(0.2), Angular: true}
+		res := recall(t, s, &robotmem.RecallRequest{SpatialSort: &spot})
+		if equal(t, "by the shorter way", ids(res.Memories), []int64{wrapped}); math.Abs(*res.Memories[0].Distance-0.1176) > 1e-3 {
+			t.Errorf("the distance is %v", *res.Memories[0].Distance)
+		}
+	}},
+	{"ObjectsInAList", func(t *testing.T, s robotmem.Service) {
+		scene := learn(t, s, "two cups and a glass", object{"objects": []any{
+			object{"name": "cup", "position": []any{1, 1, 0}}, object{"name": "cup", "position": []any{5, 1, 0}},
+			"a word", object{"name": "glass", "position": []any{9, 1, 0}, "frame_id": "map"},
+		}})
+		other := learn(t, s, "a plate", object{"objects": []any{object{"name": "plate", "position": []any{7, 1, 0}}}})
+		at := func(x float64, frame string) *robotmem.RecallResponse {
+			return recall(t, s, &robotmem.RecallRequest{SpatialSort: &robotmem.SpatialSort{
+				Field: "objects.position", Target: []float64{x, 1, 0}, FrameID: frame,
+			}})
+		}
+
+		for _, tt := range []struct {
+			x     float64
+			frame string
+			want  []int64
+			near  float64
+		}{
+			{1, "", []int64{scene, other}, 0}, {5.5, "", []int64{scene, other}, 0.5}, {7, "", []int64{other, scene}, 0},
+			{9, "", []int64{scene, other}, 0}, {1, "map", []int64{scene}, 8},
+		} {
+			res := at(tt.x, tt.frame)
+			if equal(t, fmt.Sprint(tt.x, tt.frame), ids(res.Memories), tt.want); *res.Memories[0].Distance != tt.near {
+				t.Errorf("%v: the nearest is %v away", tt.x, *res.Memories[0].Distance)
+			}
+		}
+		// A list that became shorter is no longer found at its end.
+		edited, err := s.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: scene, Context: object{"objects": []any{object{"position": []any{1, 1, 0}}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res := at(9, "")
+		equal(t, "after an update", ids(res.Memories), []int64{other, edited.MemoryID})
 	}},
 	{"BadPlacesAreInvalid", func(t *testing.T, s robotmem.Service) {
 		bad := func(change func(*robotmem.SpatialSort), field string) {

@@ -451,6 +451,14 @@ func (s *source) Places(
 		s.interpreted = append(s.interpreted, fmt.Sprintf("spatial_sort: %d memories are left out: their coordinates at %s do not have the %d numbers of the target", near.Other, at.Field, len(at.Target)))
 	}
 
+	if near.Still > 0 {
+		s.interpreted = append(s.interpreted, fmt.Sprintf("spatial_sort: %d coordinates at %s are left out, because no orientation is stored beside them", near.Still, at.Field))
+	}
+
+	if near.Away > 0 {
+		s.interpreted = append(s.interpreted, fmt.Sprintf("spatial_sort: %d coordinates at %s are left out, because they look another way than asked for", near.Away, at.Field))
+	}
+
 	slices.SortFunc(near.Items, recall.Smaller)
 	// The nearest coordinates of a memory count.
 	seen := map[int64]bool{}

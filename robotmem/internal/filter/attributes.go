@@ -123,24 +123,50 @@ func speltNumber(v any) (Spelt, bool) {
 // Walk visits every value of a context with its path and the frame and map that hold
 // there, an object before the values in it.
 func Walk(context robotmem.Object, visit func(path string, v any, frame, mapID string)) {
-	var walk func(prefix string, m map[string]any, frame, mapID string)
-	walk = func(prefix string, m map[string]any, frame, mapID string) {
+	walk(context, 0, func(n *node) { visit(n.path, n.value, n.frame, n.mapID) })
+}
+
+// node is a value of a context.
+type node struct {
+	path         string
+	value        any
+	beside       map[string]any // the object that holds the value
+	frame, mapID string         // that hold there
+}
+
+// walk visits every value of a context, an object before the values in it. Of each list it enters the first objects,
+// at most so many, whose values have the path of the list and their own.
+func walk(context robotmem.Object, items int, visit func(*node)) {
+	var enter func(prefix string, m map[string]any, frame, mapID string)
+	enter = func(prefix string, m map[string]any, frame, mapID string) {
 		for key, v := range m {
+			at := prefix + key
+
 			object, isObject := v.(map[string]any)
-			if !isObject {
-				if key == "value" {
-					v, _ = measured(m, key)
-				}
-				visit(prefix+key, v, frame, mapID)
+			if isObject {
+				frame, mapID := frameOf(object, frame, mapID)
+				visit(&node{at, v, m, frame, mapID})
+				enter(at+".", object, frame, mapID)
 				continue
 			}
-			frame, mapID := frameOf(object, frame, mapID)
-			visit(prefix+key, v, frame, mapID)
-			walk(prefix+key+".", object, frame, mapID)
+
+			if key == "value" {
+				v, _ = measured(m, key)
+			}
+			visit(&node{at, v, m, frame, mapID})
+
+			list, _ := v.([]any)
+			for _, item := range list[:min(len(list), items)] {
+				if object, isObject := item.(map[string]any); isObject {
+					frame, mapID := frameOf(object, frame, mapID)
+					visit(&node{at, item, m, frame, mapID})
+					enter(at+".", object, frame, mapID)
+				}
+			}
 		}
 	}
 	frame, mapID := frameOf(context, "", "")
-	walk("", context, frame, mapID)
+	enter("", context, frame, mapID)
 }
 
 // frameOf returns the frame and the map that an object names itself or in the header of a

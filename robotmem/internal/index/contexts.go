@@ -27,7 +27,8 @@ const (
 	maxContextBytes   = 64 << 20
 
 	placesColumn = "places"
-	jointsColumn = "joints at " // and a field
+	jointsColumn = "joints at "       // and a field
+	turnsColumn  = "orientations at " // and a field
 	pathsColumn  = "paths"
 	valuesColumn = "values of " // and a path
 )
@@ -155,11 +156,14 @@ func newContextSet(name string) *contextSet {
 	s := &contextSet{name: name, changed: map[int64]bool{}}
 
 	field, joints := strings.CutPrefix(name, jointsColumn)
+	turned, turns := strings.CutPrefix(name, turnsColumn)
 	switch {
 	case joints:
-		s.contextColumn = &placeColumns{points: map[string][]point{}, paths: filter.PlacePaths(field)}
+		s.contextColumn = newPlaceColumns(filter.PlacePaths(field), false)
+	case turns:
+		s.contextColumn = newPlaceColumns(filter.PlacePaths(turned), true)
 	case name == placesColumn:
-		s.contextColumn = &placeColumns{points: map[string][]point{}}
+		s.contextColumn = newPlaceColumns(nil, false)
 	case name == pathsColumn:
 		s.contextColumn = &pathShapes{}
 	default:

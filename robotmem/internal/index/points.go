@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unsafe"
 
@@ -20,10 +21,12 @@ import (
 // dimensions at the paths of one field, which only a question asks for: for each path in the order
 // of the memories. A point that was removed leaves a gap, which its memory may fill again.
 type placeColumns struct {
-	paths  []string // nil for points of 2 and 3 dimensions
-	points map[string][]point
-	spaces interner[space] // number 0 is that of a gap
-	joints []float64       // the numbers of the points of more dimensions
+	paths  []string           // nil for points of 2 and 3 dimensions
+	turns  bool               // the orientations at the paths, x, y, z, w, instead of the coordinates
+	points map[string][]point // by key: several points of a memory at a path are places of a list
+	listed map[string]int     // by path, the number of its keys
+	spaces interner[space]    // number 0 is that of a gap
+	joints []float64          // the numbers of the points of more dimensions
 }
 
 // point is a coordinate of a memory. Above 3 dimensions X is the position in joints and Y how many
@@ -46,6 +49,10 @@ type Point struct {
 	Dims     int
 }
 
+func newPlaceColumns(paths []string, turns bool) *placeColumns {
+	return &placeColumns{paths: paths, turns: turns, points: map[string][]point{}, listed: map[string]int{}}
+}
+
 func (pc *placeColumns) read(context string) any {
 	places := filter.Places(robotmem.ParseObject(context), func(path string, v any) bool {
 		list, _ := v.([]any)
@@ -58,7 +65,32 @@ func (pc *placeColumns) read(context string) any {
 		return pc.paths == nil && short || slices.Contains(pc.paths, path)
 	})
 
-	return slices.DeleteFunc(places, func(p filter.Place) bool { return len(p.XYZ) > 3 != (pc.paths != nil) })
+	places = slices.DeleteFunc(places, func(p filter.Place) bool { return !pc.turns && len(p.XYZ) > 3 != (pc.paths != nil) })
+	if pc.turns {
+		for i := range places {
+			places[i].XYZ = places[i].Quaternion
+		}
+	}
+
+	return places
+}
+
+// key is that of the nth point of a memory at a path.
+func key(path string, nth int) string {
+	if nth == 0 {
+		return path
+	}
+	return path + "\x00" + strconv.Itoa(nth)
+}
+
+// keys returns the keys at which there are points of some paths.
+func (pc *placeColumns) keys(paths ...string) (keys []string) {
+	for _, path := range paths {
+		for nth := range pc.listed[path] {
+			keys = append(keys, key(path, nth))
+		}
+	}
+	return keys
 }
 
 func (pc *placeColumns) put(id int64, kept any) {
@@ -72,8 +104,19 @@ func (pc *placeColumns) put(id int64, kept any) {
 	pc.spaces.id(space{})
 
 	places, _ := kept.([]filter.Place)
-	for _, place := range places {
-		points := pc.points[place.Path]
+	nth := 0
+
+	for i, place := range places {
+		if nth++; i == 0 || places[i-1].Path != place.Path {
+			nth = 0
+		}
+		if place.XYZ == nil {
+			continue // no orientation
+		}
+
+		key := key(place.Path, nth)
+		points := pc.points[key]
+		pc.listed[place.Path] = max(pc.listed[place.Path], nth+1)
 		at, found := findPoint(points, id)
 		if !found {
 			// The slice grows by a sixteenth, because append would keep room for a quarter more.
@@ -81,7 +124,7 @@ func (pc *placeColumns) put(id int64, kept any) {
 				points = append(make([]point, 0, n+n/16+16), points...)
 			}
 			points = slices.Insert(points, at, point{ID: uint32(id)})
-			pc.points[place.Path] = points
+			pc.points[key] = points
 		}
 		p := &points[at]
 		p.Space = pc.spaces.id(space{place.Frame, place.MapID, uint8(len(place.XYZ))})
@@ -121,11 +164,11 @@ func (pc *placeColumns) numbers(p *point, dims uint8, buffer []float64) []float6
 	return append(buffer[:0], p.X, p.Y, p.Z)[:dims]
 }
 
-// each visits the points at a path that members of a set have in the frame and the map of
+// each visits the points of a key that members of a set have in the frame and the map of
 // a question, with the dimensions of its target (of any without one). It returns which
 // frames and maps occurred, true for those that were visited, and how many points were left out for
 // the number of their dimensions.
-func (pc *placeColumns) each(path string, s *robotmem.SpatialSort, set *bitset.BitSet,
+func (pc *placeColumns) each(key string, s *robotmem.SpatialSort, set *bitset.BitSet,
 	visit func(*point, *space)) (met map[string]bool, other int) {
 	const skipped, elsewhere, wanted = 1, 2, 3
 
@@ -133,7 +176,7 @@ func (pc *placeColumns) each(path string, s *robotmem.SpatialSort, set *bitset.B
 	kinds := make([]uint8, len(pc.spaces.Values)) // 0 for a space that has not occurred
 	met = map[string]bool{}
 
-	points := pc.points[path]
+	points := pc.points[key]
 	for i := range points {
 		p := &points[i]
 		if !set.Test(uint(p.ID)) {
@@ -166,21 +209,37 @@ type Nearest struct {
 	Flat   bool            // points in space were compared with one in the plane
 	Raised bool            // points in the plane were compared with one in space
 	Other  int             // coordinates that were left out for the number of their dimensions
+	Still  int             // those that were left out because no orientation is given there
+	Away   int             // those that look another way than the question asks for
 }
 
 // Near compares every coordinate that a question asks for. A memory may have several.
 func (r *Columns) Near(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSet, limit int) (n Nearest, err error) {
+	facing, err := r.facing(c, s)
+	if err != nil {
+		return n, err
+	}
+
 	err = withColumn(r, c, columnOfPlaces(s.Field, len(s.Target)), func(pc *placeColumns) {
 		buffer := make([]float64, 0, 3)
 		n.Frames = map[string]bool{}
 
-		for _, path := range filter.PlacePaths(s.Field) {
-			// Each path keeps as many as the limit, because a memory at several paths counts once in the end.
+		for _, key := range pc.keys(filter.PlacePaths(s.Field)...) {
+			// Each key keeps as many as the limit, because a memory at several places counts once in the end.
 			var items []recall.Ranked
-			met, other := pc.each(path, s, set, func(p *point, in *space) {
+			met, other := pc.each(key, s, set, func(p *point, in *space) {
+				within, known := facing.at(key, p.ID)
+				if !known {
+					n.Still++
+					return
+				}
 				n.Flat = n.Flat || int(in.dims) > len(s.Target)
 				n.Raised = n.Raised || int(in.dims) < len(s.Target)
-				if d, ok := filter.DistanceTo(s, pc.numbers(p, in.dims, buffer), in.frame); ok {
+				d, near := filter.DistanceTo(s, pc.numbers(p, in.dims, buffer), in.frame)
+				switch {
+				case near && !within:
+					n.Away++
+				case near:
 					items = recall.KeepSmallest(items, recall.Ranked{ID: int64(p.ID), Value: d}, limit)
 				}
 			})
@@ -198,14 +257,57 @@ func (r *Columns) Near(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSe
 	return n, err
 }
 
+// orientations tells by key and memory whether the orientation there is within the angle of a question. Nil admits all.
+type orientations map[string]map[uint32]bool
+
+func (o orientations) at(key string, id uint32) (within, known bool) {
+	if o == nil {
+		return true, true
+	}
+	within, known = o[key][id]
+
+	return within, known
+}
+
+// facing compares every orientation at the field of a question, nil if it does not narrow by orientation.
+func (r *Columns) facing(c *store.Conn, s *robotmem.SpatialSort) (o orientations, err error) {
+	if !filter.Turned(s) {
+		return nil, nil
+	}
+
+	o = orientations{}
+	err = withColumn(r, c, turnsColumn+s.Field, func(pc *placeColumns) {
+		for _, key := range pc.keys(filter.PlacePaths(s.Field)...) {
+			o[key] = map[uint32]bool{}
+			for i := range pc.points[key] {
+				if p := &pc.points[key][i]; p.Space != 0 {
+					o[key][p.ID] = filter.Faces(s, pc.numbers(p, quaternionDims, nil))
+				}
+			}
+		}
+	})
+
+	return o, err
+}
+
+const quaternionDims = 4
+
 // EachPlace visits the places of a set at the field of a question, however far from its target.
 func (r *Columns) EachPlace(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSet,
 	visit func(id int64, xyz []float64, distance float64)) error {
+	facing, err := r.facing(c, s)
+	if err != nil {
+		return err
+	}
+
 	return withColumn(r, c, columnOfPlaces(s.Field, len(s.Target)), func(pc *placeColumns) {
 		buffer := make([]float64, 0, 3)
 
-		for _, path := range filter.PlacePaths(s.Field) {
-			pc.each(path, s, set, func(p *point, in *space) {
+		for _, key := range pc.keys(filter.PlacePaths(s.Field)...) {
+			pc.each(key, s, set, func(p *point, in *space) {
+				if within, _ := facing.at(key, p.ID); !within {
+					return
+				}
 				xyz := pc.numbers(p, in.dims, buffer)
 				d, _ := filter.DistanceTo(s, xyz, in.frame)
 				visit(int64(p.ID), xyz, d)
@@ -227,26 +329,32 @@ func columnOfPlaces(field string, dims int) string {
 func (r *Columns) PlaceFields(c *store.Conn, set *bitset.BitSet) ([]admin.PlaceField, error) {
 	out := []admin.PlaceField{}
 	err := withColumn(r, c, placesColumn, func(pc *placeColumns) {
-		for path, points := range pc.points {
+		for path := range pc.listed {
 			fields := map[uint32]*admin.PlaceField{}
 
-			for i := range points {
-				p := &points[i]
-				if p.Space == 0 || !set.Test(uint(p.ID)) {
-					continue
-				}
-				f := fields[p.Space]
-				xyz := [3]float64{p.X, p.Y, p.Z}
-				if f == nil {
-					in := &pc.spaces.Values[p.Space]
-					f = &admin.PlaceField{Field: path, FrameID: in.frame, MapID: in.mapID, Dims: int(in.dims),
-						Min: slices.Clone(xyz[:in.dims]), Max: slices.Clone(xyz[:in.dims])}
-					fields[p.Space] = f
-				}
+			for nth, key := range pc.keys(path) {
+				for i := range pc.points[key] {
+					p := &pc.points[key][i]
+					if p.Space == 0 || !set.Test(uint(p.ID)) {
+						continue
+					}
+					f := fields[p.Space]
+					xyz := [3]float64{p.X, p.Y, p.Z}
+					if f == nil {
+						in := &pc.spaces.Values[p.Space]
+						f = &admin.PlaceField{Field: path, FrameID: in.frame, MapID: in.mapID, Dims: int(in.dims),
+							Min: slices.Clone(xyz[:in.dims]), Max: slices.Clone(xyz[:in.dims])}
+						fields[p.Space] = f
+					}
 
-				f.Memories++
-				for k := range f.Min {
-					f.Min[k], f.Max[k] = min(f.Min[k], xyz[k]), max(f.Max[k], xyz[k])
+					// Further places of a list belong to a memory that is counted already.
+					first, counted := findPoint(pc.points[path], int64(p.ID))
+					if nth == 0 || !counted || pc.points[path][first].Space != p.Space {
+						f.Memories++
+					}
+					for k := range f.Min {
+						f.Min[k], f.Max[k] = min(f.Min[k], xyz[k]), max(f.Max[k], xyz[k])
+					}
 				}
 			}
 
@@ -275,8 +383,8 @@ func (r *Columns) Dims(c *store.Conn, field string) (dims []int, err error) {
 
 	for _, s := range sets {
 		pc, _ := s.contextColumn.(*placeColumns)
-		for _, path := range filter.PlacePaths(field) {
-			for _, p := range pc.points[path] {
+		for _, key := range pc.keys(filter.PlacePaths(field)...) {
+			for _, p := range pc.points[key] {
 				if n := int(pc.spaces.Values[p.Space].dims); n > 0 && !slices.Contains(dims, n) {
 					dims = append(dims, n)
 				}
@@ -291,13 +399,17 @@ func (r *Columns) Dims(c *store.Conn, field string) (dims []int, err error) {
 // are included.
 func (r *Columns) Within(c *store.Conn, ask *robotmem.PlacesRequest, set *bitset.BitSet) (out []Point, err error) {
 	err = withColumn(r, c, placesColumn, func(pc *placeColumns) {
-		pc.each(ask.Field, &robotmem.SpatialSort{FrameID: ask.FrameID, MapID: ask.MapID}, set, func(p *point, in *space) {
+		at := &robotmem.SpatialSort{FrameID: ask.FrameID, MapID: ask.MapID}
+		collect := func(p *point, in *space) {
 			above := len(ask.Min) == 0 || p.X >= ask.Min[0] && p.Y >= ask.Min[1]
 			below := len(ask.Max) == 0 || p.X <= ask.Max[0] && p.Y <= ask.Max[1]
 			if above && below {
 				out = append(out, Point{int64(p.ID), p.X, p.Y, p.Z, int(in.dims)})
 			}
-		})
+		}
+		for _, key := range pc.keys(ask.Field) {
+			pc.each(key, at, set, collect)
+		}
 	})
 
 	return out, err

@@ -2142,12 +2142,18 @@ export interface components {
             similarity: number;
         };
         SpatialSort: {
+            /** @description The coordinates are angles in rad, as those of joints: 6.2 is near 0. */
+            angular?: boolean;
             /** @description Context path of the coordinates, such as spatial.object_position, or of a pose that holds them. */
             field: string;
             /** @description Only coordinates of this frame. */
             frame_id?: string;
+            /** @description Only where the orientation beside the coordinates looks this way: the angle about z in rad, within max_angle. */
+            heading?: number;
             /** @description Only coordinates of this map. */
             map_id?: string;
+            /** @description Largest angle to heading or orientation, in rad (0.7854, which is 45 degrees). */
+            max_angle?: number;
             /** @description Largest distance, in the same unit; metres for latitude and longitude. */
             max_distance?: number;
             /**
@@ -2156,6 +2162,8 @@ export interface components {
              * @enum {string}
              */
             mode?: "strict" | "fused";
+            /** @description Instead of heading, a unit quaternion [x, y, z, w]. */
+            orientation?: number[];
             /** @description [x, y] or [x, y, z] in the unit of the stored coordinates, [lat, lon] or [lat, lon, alt], or up to 32 joint values. */
             target: number[];
         };

@@ -56,10 +56,14 @@ class _SpatialSort(TypedDict):
 
 
 class SpatialSort(_SpatialSort, total=False):
+    angular: bool
     frame_id: str
+    heading: float
     map_id: str
+    max_angle: float
     max_distance: float
     mode: Literal["strict", "fused"]
+    orientation: Sequence[float] | Array
 
 
 class LearnFields(TypedDict, total=False):
