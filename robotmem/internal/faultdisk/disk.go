@@ -24,6 +24,10 @@ type Disk struct {
 	root string
 	name string
 
+	// names is held while a name changes and is recorded, and while the sync of a folder is. Otherwise the sync of
+	// somebody who saw the name might be recorded before the name.
+	names sync.Mutex
+
 	mu     sync.Mutex // guards the fields below
 	log    []op
 	inodes map[string]int // files by their path below root
@@ -238,6 +242,8 @@ func (d *Disk) MkdirAll(path string, mode fs.FileMode) error {
 	if err := d.MkdirAll(filepath.Dir(path), mode); err != nil {
 		return err
 	}
+	d.names.Lock()
+	defer d.names.Unlock()
 	err := os.Mkdir(path, mode)
 	if errors.Is(err, fs.ErrExist) {
 		// This fails if the path is a file.
@@ -288,6 +294,8 @@ func (d *Disk) Link(from, to string) error {
 
 // link gives a file a new name, and takes the old one if it is a rename.
 func (d *Disk) link(from, to string, kind kind, do func(from, to string) error) error {
+	d.names.Lock()
+	defer d.names.Unlock()
 	if err := do(from, to); err != nil {
 		return err
 	}
@@ -314,6 +322,8 @@ func (d *Disk) link(from, to string, kind kind, do func(from, to string) error) 
 }
 
 func (d *Disk) Remove(path string) error {
+	d.names.Lock()
+	defer d.names.Unlock()
 	if err := os.Remove(path); err != nil {
 		return err
 	}
@@ -366,6 +376,8 @@ func (d *Disk) SyncFolder(path string) error {
 		return err
 	}
 	if rel, ok := d.below(path); ok {
+		d.names.Lock()
+		defer d.names.Unlock()
 		d.record(op{kind: syncFolder, path: rel})
 	}
 
