@@ -5,21 +5,34 @@ import (
 
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/collected"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/attach"
 	"github.com/robotmem/robotmem-go/robotmem/mcp"
 	"github.com/robotmem/robotmem-go/web"
 )
 
-type mcpCmd struct{}
+type mcpCmd struct {
+	Warnings string `name:"warnings" placeholder:"URL" help:"Tell the client at once of the warnings of a robot: the address that robotmem attach --listen prints."`
+}
 
 // Run serves until stdin ends or a signal comes. Requests that were accepted are answered and
 // stored before the file is closed.
 func (c *mcpCmd) Run(ctx context.Context, a *app) error {
 	a.serves = clientMCP
+	options := mcp.Options{Version: a.Version, Logger: a.Log}
+	if c.Warnings != "" {
+		if err := attach.CheckAddress(c.Warnings); err != nil {
+			return err
+		}
+		options.Warnings = func(ctx context.Context, tell func(string, any)) {
+			attach.FollowWarnings(ctx, c.Warnings, func(w attach.Warning) { tell(w.Text, w) },
+				func(err error) { a.Log.Warn("no warnings of the robot", "error", err) })
+		}
+	}
 
 	return a.Use(ctx, func(m robotmem.Node) error {
 		defer inBackground(ctx, func(ctx context.Context) { a.makeBackups(ctx, m) })()
 		defer inBackground(ctx, func(ctx context.Context) { a.replicate(ctx, m) })()
-		s := mcp.NewServer(collected.In(a.joined(m), a.Config.Collection), mcp.Options{Version: a.Version, Logger: a.Log})
+		s := mcp.NewServer(collected.In(a.joined(m), a.Config.Collection), options)
 		return s.ServeStdio(ctx, a.Stdin, a.Stdout)
 	})
 }

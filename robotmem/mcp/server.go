@@ -31,6 +31,9 @@ type Options struct {
 	// Address is the address of the node's web server, such as
 	// http://127.0.0.1:7878, for links to large perceptions. Empty without one.
 	Address string
+	// Warnings runs beside ServeStdio until ctx ends, and gives what the client is to be told at once: a text, and
+	// data with its details. Each becomes a notifications/message of the level warning. Nil if nothing is told.
+	Warnings func(ctx context.Context, tell func(text string, data any))
 }
 
 const maxMessage = 64 << 20
@@ -42,6 +45,7 @@ type Server struct {
 	maxMessage int
 	maxQueued  int64  // bytes of waiting messages over stdio
 	node       string // address of the web server, "" without one
+	warnings   func(ctx context.Context, tell func(text string, data any))
 	mcp        *server.MCPServer
 	opened     *lru.Cache[string, [sha256.Size]byte] // who has opened a session over HTTP
 }
@@ -67,6 +71,7 @@ func newServer(svc robotmem.Service, opts Options, more ...server.ServerOption) 
 		maxMessage: cmp.Or(opts.MaxMessage, maxMessage),
 		maxQueued:  maxQueued,
 		node:       strings.TrimRight(opts.Address, "/"),
+		warnings:   opts.Warnings,
 	}
 	// Fails only for a size below 1.
 	s.opened, _ = lru.New[string, [sha256.Size]byte](knownSessions)
@@ -75,6 +80,10 @@ func newServer(svc robotmem.Service, opts Options, more ...server.ServerOption) 
 	// keep a second list of all of them.
 	hooks := &server.Hooks{}
 	hooks.AddAfterListResources(s.listRecent)
+	if s.warnings != nil {
+		more = append(more, server.WithLogging())
+		hooks.AddAfterInitialize(wantWarnings)
+	}
 
 	s.mcp = server.NewMCPServer("robotmem", cmp.Or(opts.Version, "dev"), append([]server.ServerOption{
 		server.WithTitle("robotmem"),
@@ -98,6 +107,13 @@ func newServer(svc robotmem.Service, opts Options, more ...server.ServerOption) 
 	s.addPrompts()
 
 	return s
+}
+
+// wantWarnings sends warnings to a client until it names another level. The library sends only errors at first.
+func wantWarnings(ctx context.Context, _ any, _ *mcp.InitializeRequest, _ *mcp.InitializeResult) {
+	if session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithLogging); ok {
+		session.SetLogLevel(mcp.LoggingLevelWarning)
+	}
 }
 
 // tool describes an operation. It sets every hint, because a client takes an

@@ -61,6 +61,10 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		queueBytes: semaphore.NewWeighted(s.maxQueued),
 	}
 
+	if s.warnings != nil {
+		go s.warnings(work, func(text string, data any) { s.warn(work, w, text, data) })
+	}
+
 	// The buffer lets the reader end even if nobody waits for it: a read from a terminal cannot be interrupted.
 	read := make(chan error, 1)
 
@@ -90,6 +94,18 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	}
 
 	return nil
+}
+
+// warn tells the client at once, unless it is not ready or wants none. Other clients of this process have no connection.
+func (s *Server) warn(ctx context.Context, w *messageWriter, text string, data any) {
+	err := s.mcp.SendLogMessageToClient(ctx, mcp.NewLoggingMessageNotification(
+		mcp.LoggingLevelWarning, "robotmem", map[string]any{"text": text, "warning": data},
+	))
+	if err != nil {
+		s.log.Warn("a warning did not reach the client", "text", text, "error", err)
+		return
+	}
+	w.write(nil)
 }
 
 // connection holds the state of one ServeStdio.
