@@ -33,7 +33,7 @@ type Worker struct {
 	log     *slog.Logger
 	wake    chan struct{}  // a memory was stored
 	stored  atomic.Bool    // by this process
-	filling sync.Mutex     // held while texts are embedded, so that each is embedded once
+	filling chan struct{}  // holds a token while texts are embedded, so that each is embedded once
 	batch   int            // texts in the next call of the embedder, 0 before the first; filling guards it
 	asking  sync.WaitGroup // running query embeddings
 
@@ -43,7 +43,7 @@ type Worker struct {
 
 // New returns the worker of a memory. Run makes it work in the background.
 func New(s *store.Store, log *slog.Logger, e robotmem.Embedder) *Worker {
-	return &Worker{Embedder: e, store: s, log: log, wake: make(chan struct{}, 1)}
+	return &Worker{Embedder: e, store: s, log: log, wake: make(chan struct{}, 1), filling: make(chan struct{}, 1)}
 }
 
 const (
@@ -349,8 +349,13 @@ func (g *Worker) BindModel(ctx context.Context, name, state string) (m store.Mod
 // reports that there are no more; embedded is the number of memories embedded. Once p is on
 // it leaves the rest of the page for the next call.
 func (g *Worker) fill(ctx context.Context, m *store.Model, p *maintenance.Pause) (done bool, embedded int, err error) {
-	g.filling.Lock()
-	defer g.filling.Unlock()
+	// A page takes seconds on a small machine, and ctx may end before.
+	select {
+	case g.filling <- struct{}{}:
+		defer func() { <-g.filling }()
+	case <-ctx.Done():
+		return false, 0, ctx.Err()
+	}
 
 	var items []store.Waiting
 	upto := m.Upto

@@ -409,6 +409,39 @@ func TestWaitingForAVectorBlocksNobody(t *testing.T) {
 	waiting.Wait()
 }
 
+// Whoever computes vectors for a moment, such as a command that ends, does not wait for the page of another.
+func TestADeadlineEndsTheWaitForAPageOfVectors(t *testing.T) {
+	w := newWordEmbedder("test:words", 64)
+	e := openTest(t, Options{Embedder: w})
+	learnAll(t, e, "the gripper holds wet glass")
+	embedded(t, e)
+	hang := make(chan struct{})
+	w.set(func() { w.hang = hang })
+	learnAll(t, e, "the drill slips on steel")
+	working := func(ctx context.Context) error {
+		limited, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+		defer cancel()
+		return e.Embed(limited)
+	}
+
+	// The first holds the page, whichever of the worker and this call it is.
+	ended := make(chan error, 2)
+	go func() { ended <- working(t.Context()) }()
+	go func() { ended <- working(t.Context()) }()
+	for range 2 {
+		select {
+		case err := <-ended:
+			if err == nil {
+				t.Error("the vectors are there while the model hangs")
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatal("a deadline of 100 ms has not ended the wait")
+		}
+	}
+	close(hang)
+	embedded(t, e)
+}
+
 // A pause holds the vectors of new memories, and what they wait for is seen; recall, and a
 // reembedding that was asked for, go on.
 func TestAPauseHoldsTheBackgroundWork(t *testing.T) {
