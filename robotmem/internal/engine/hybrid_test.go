@@ -418,13 +418,13 @@ func TestADeadlineEndsTheWaitForAPageOfVectors(t *testing.T) {
 	hang := make(chan struct{})
 	w.set(func() { w.hang = hang })
 	learnAll(t, e, "the drill slips on steel")
+	time.Sleep(5 * embeddings.Gather) // until the worker has begun
 	working := func(ctx context.Context) error {
 		limited, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 		defer cancel()
 		return e.Embed(limited)
 	}
 
-	// The first holds the page, whichever of the worker and this call it is.
 	ended := make(chan error, 2)
 	go func() { ended <- working(t.Context()) }()
 	go func() { ended <- working(t.Context()) }()
