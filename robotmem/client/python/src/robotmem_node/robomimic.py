@@ -169,7 +169,7 @@ class _Importer:
     ):
         self.memory, self.file, self.report, self.fps, self.collection = memory, file, report, fps, collection
         self._task, self._robot = task, robot or file.robot
-        self._dataset = name or (file.folder if file.layout == "aloha" else os.path.splitext(os.path.basename(file.path))[0])
+        self._dataset = name or (file.folder if file.layout == "aloha" else os.path.basename(file.path))
         self._success, self._image_rate, self._next_obs = success, image_rate, next_obs
 
     def store(self, demo: Demo, begin: datetime.datetime | None) -> None:
