@@ -10,7 +10,7 @@ import time
 import unittest
 
 import robotmem_node
-from robotmem_node import Memory, compat
+from robotmem_node import Memory, compat, ros
 
 try:
     import gymnasium
@@ -84,7 +84,7 @@ class Examples(unittest.TestCase):
 
     def test_docstrings(self):
         ran = 0
-        for what in (robotmem_node, robotmem_node.Memory, robotmem_node.AsyncMemory, robotmem_node.Recorder, robotmem_node.Advisor, compat):
+        for what in (robotmem_node, robotmem_node.Memory, robotmem_node.AsyncMemory, robotmem_node.Recorder, robotmem_node.Advisor, compat, ros):
             n = self.execute(getattr(what, "__name__", ""), inspect.getdoc(what) + "\n")
             ran += n
         self.assertGreaterEqual(ran, 5)
