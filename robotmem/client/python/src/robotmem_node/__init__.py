@@ -9,7 +9,8 @@
 
 Memory starts the program robotmem, which the wheel carries, or asks a node that runs. AsyncMemory is the
 same for asyncio. Submodules: gym (a wrapper for Gymnasium), sb3 (a callback for Stable-Baselines3),
-lerobot (episodes of LeRobot datasets), compat (the functions of the Python robotmem).
+lerobot (episodes of LeRobot datasets), robomimic (demonstrations in HDF5, also of ALOHA), ros (services for ROS 2),
+compat (the functions of the Python robotmem).
 """
 
 from ._advisor import Advisor
