@@ -143,13 +143,14 @@ class Robomimic(WithMemory):
         path = robomimic(self.dir / "low_dim.hdf5")
         remember(self.m, path)
         failed = self.episodes()["demo_1"]
-        self.assertEqual(failed.context["env"], {"name": "Lift", "version": "1.4.1", "sim_or_real": "sim", "dataset": "low_dim.hdf5", "episode": "demo_1", "episode_index": 1, "fps": 20, "filters": ["valid"]})
+        self.assertEqual(failed.context["env"], {"name": "Lift", "version": "1.4.1", "sim_or_real": "sim", "dataset": "low_dim.hdf5", "episode": "demo_1", "episode_index": 1, "fps": 20, "filters": {"valid": True}})
         self.assertEqual((failed.context["task"], failed.context["robot"]), ({"name": "Lift"}, {"id": "Panda"}))
         self.assertEqual(failed.context["params"], {"robots": ["Panda"], "control_freq": 20, "controller_configs": {"kp": 150}, "limit": "NaN"})
         facts = self.m.recall("which lift failed", context_filter={"task.success": False}).memories
         self.assertEqual([f.content for f in facts], ["demo_1 of low_dim.hdf5, Lift: 7 steps in 0.35 s, failed (last reward 0)"])
         self.assertEqual({k: facts[0].context["task"][k] for k in ("steps", "duration_s", "return")}, {"steps": 7, "duration_s": 0.35, "return": 0})
         self.assertEqual(self.m.recall(type="perception", n=100, context_filter={"env.episode": "demo_2"}).matching, 29)
+        self.assertEqual(self.m.recall(type="fact", where="env.filters.train=true").matching, 2)
 
     def test_a_filter_key(self):
         path = robomimic(self.dir / "low_dim.hdf5")

@@ -217,7 +217,7 @@ class _Importer:
         if numbered(demo.name)[-2:-1]:
             env["episode_index"] = numbered(demo.name)[-2]
         if demo.filters:
-            env["filters"] = demo.filters
+            env["filters"] = dict.fromkeys(demo.filters, True)  # so that a filter can name one: env.filters.valid
         context: Object = {"env": env}
         task = self._task or demo.task()
         if task:
