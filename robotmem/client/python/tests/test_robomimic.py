@@ -395,8 +395,9 @@ class Damage(WithMemory):
         self.assertEqual((report.episodes, len(report.broken)), (1, 1))
 
     def test_without_h5py(self):
-        with unittest.mock.patch.dict(sys.modules, {"h5py": None}), self.assertRaisesRegex(ImportError, r"pip install 'robotmem-node\[robomimic\]'"):
-            remember(self.m, self.dir / "a.hdf5")
+        for module in ("h5py", "PIL", "PIL.Image"):
+            with self.subTest(module), unittest.mock.patch.dict(sys.modules, {module: None}), self.assertRaisesRegex(ImportError, r"pip install 'robotmem-node\[robomimic\]'"):
+                remember(self.m, self.dir / "a.hdf5")
 
 
 @unittest.skipUnless(h5py, "pip install h5py numpy pillow")

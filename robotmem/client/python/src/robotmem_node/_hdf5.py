@@ -333,6 +333,17 @@ class DemoFile:
         return Demo(self, name, self._file["data"][name], sorted(key for key, names in self.masks().items() if name in names))
 
 
+def require() -> None:
+    """Raise ImportError, with what to install, unless the libraries of the extra robomimic are there."""
+    try:
+        import h5py
+        import numpy
+        import PIL.Image
+    except ImportError as err:
+        raise ImportError("HDF5 files are read with h5py, numpy and pillow: pip install 'robotmem-node[robomimic]', or these three (%s)" % err) from err
+    del h5py, numpy, PIL
+
+
 def numbered(name: str) -> list[Any]:
     """A key that sorts demo_2 before demo_10."""
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
@@ -368,10 +379,9 @@ def _kind(name: str, data: Any) -> str | None:
 
 
 def _opened(path: str) -> Any:
-    try:
-        import h5py
-    except ImportError as err:
-        raise ImportError("HDF5 files are read with h5py: pip install 'robotmem-node[robomimic]'") from err
+    require()
+    import h5py
+
     if os.path.isdir(path) or not os.path.exists(path):
         raise DatasetError(path, "", "is a folder" if os.path.isdir(path) else "there is no such file")
     try:

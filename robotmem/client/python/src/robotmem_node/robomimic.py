@@ -30,7 +30,7 @@ import sys
 from typing import Any, Callable, Iterator, Sequence
 
 from ._errors import RobotmemError
-from ._hdf5 import ARRAY, DEPTH, IMAGES, TRACE, DatasetError, Demo, DemoFile, Stream, encoded, numbered, raw
+from ._hdf5 import ARRAY, DEPTH, IMAGES, TRACE, DatasetError, Demo, DemoFile, Stream, encoded, numbered, raw, require
 from ._memory import Memory, merged
 from ._operations import Object
 from ._values import npy
@@ -370,6 +370,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     success: Any = {"success": True, "failure": False, "unknown": lambda _: None, None: None}[given.outcome]
     whole, failed, code = Report(), "", 0
     try:
+        require()  # before a node is started
         with Memory(given.db or given.url or os.environ.get("ROBOTMEM_URL") or None) as memory:
             for path in given.path:
                 report = remember(
