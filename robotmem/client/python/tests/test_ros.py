@@ -386,6 +386,9 @@ def rclpy():
         def create_subscription(self, kind, topic, callback, qos, callback_group=None):
             self.subscriptions[topic] = (kind, callback)
 
+        def create_timer(self, period, callback):
+            self.timer = callback
+
         def create_publisher(self, kind, topic, qos):
             return types.SimpleNamespace(publish=lambda message: self.published.append((topic, message)))
 
@@ -413,7 +416,7 @@ def rclpy():
 class Wiring(WithMemory):
     def test_a_node(self):
         modules = rclpy()
-        modules["rclpy.node"].Node.parameters = {"collection": "kitchen", "topics": ["/wrench geometry_msgs/msg/WrenchStamped", "/camera sensor_msgs/msg/Image 1"], "pose_topic": "/pose"}
+        modules["rclpy.node"].Node.parameters = {"collection": "kitchen", "topics": ["/wrench geometry_msgs/msg/WrenchStamped", "/camera sensor_msgs/msg/Image 0.01"], "pose_topic": "/pose"}
         with unittest.mock.patch.dict(sys.modules, modules):
             node = ros.node(self.m)
             self.assertEqual(sorted(node.services), sorted("~/" + service for service in ros.SERVICES))
@@ -425,18 +428,24 @@ class Wiring(WithMemory):
             node.subscriptions["~/perception"][1](Message(header=Message(stamp=Message(sec=SECONDS, nanosec=0), frame_id="map"), seq=1, description="a force", data="x"))
             vector = {"x": 1.0, "y": 2.0, "z": 3.0}
             node.subscriptions["/pose"][1](Message(header=Message(stamp=Message(sec=0, nanosec=0), frame_id="map"), pose=Message(position=Message(**vector))))
+            node.subscriptions["~/perception"][1](Message(header=Message(stamp=Message(sec=SECONDS, nanosec=0), frame_id="map"), seq=5, description="x", data="x"))
             for i in range(30):
                 header = Message(stamp=Message(sec=SECONDS, nanosec=i * 10**7), frame_id="hand")
                 node.subscriptions["/wrench"][1](Message(header=header, wrench=Message(force=Message(**vector), torque=Message(**vector))))
                 node.subscriptions["/camera"][1](Message(header=header, height=1, width=2, encoding="rgb8", step=6, is_bigendian=0, data=b"abcdef"))
             node.subscriptions["/wrench"][1](Message(header=None))
             self.assertIn("no force", node.log[-1])
+            node.robotmem.queue.close()
+            node.timer()
+            self.assertIn("2 stored, 0 dropped, 1 refused, 3 lost on the way; save_perception: description", node.log[-1])
             with unittest.mock.patch.object(self.m, "close"):
                 node.robotmem.close()
             found = list(self.m.list_all(collection="kitchen", type="perception"))
-            self.assertEqual(sorted(p.content for p in found), ["Image of /camera", "a force", "recording of /wrench"])
+            node.timer()
+            self.assertEqual([message.ready for _, message in node.published], [True, False])
+            self.assertEqual({p.content for p in found}, {"Image of /camera", "a force", "recording of /wrench"})
             self.assertEqual(next(p for p in found if p.source == "/camera").context["spatial"], {"position": [1, 2, 3], "frame_id": "map"})
-            self.assertEqual(next(p for p in found if p.source == "/wrench").metadata["shape"], [30, 6])
+            self.assertEqual(sum(p.metadata["shape"][0] for p in found if p.source == "/wrench"), 30)
             for topics in (["/camera"], ["/camera std_msgs/msg/String"], ["/camera sensor_msgs/msg/Image fast"]):
                 modules["rclpy.node"].Node.parameters = {"topics": topics}
                 with self.assertRaisesRegex(ValueError, "TOPIC TYPE HZ"):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import re
 import sys
 import time
-from typing import Any
+from typing import Any, Callable
 
 from . import ros
 from ._memory import Memory
 from ._recorder import Recorder
 
-_ERRORS_EVERY = 10.0  # seconds between two warnings of one kind
+_ERRORS_EVERY = 10.0  # seconds between two warnings of one topic
+_REPORT_EVERY = 10.0  # seconds
 
 
 def make(messages: Any, services: Any, memory: Memory | None, name: str) -> Any:
@@ -42,15 +44,17 @@ def make(messages: Any, services: Any, memory: Memory | None, name: str) -> Any:
     depth = rclpy.qos.QoSProfile(depth=100)
     if parameter["perception_qos"] == "best_effort":
         depth.reliability = rclpy.qos.ReliabilityPolicy.BEST_EFFORT
-    made.create_subscription(messages.PerceptionData, "~/perception", lambda message: made.robotmem.queue.push(ros.to_dict(message)), depth, callback_group=group)
+    made.create_subscription(messages.PerceptionData, "~/perception", lambda message: made.robotmem.queue.push(ros.to_dict(message)), depth)  # one at a time: seq counts
+    made.create_timer(_REPORT_EVERY, made.robotmem.report)
     for line in filter(None, parameter["topics"]):
         made.robotmem.follow(line, rclpy.qos.qos_profile_sensor_data)
     if parameter["pose_topic"]:
         made.robotmem.follow_pose(parameter["pose_topic"], rclpy.qos.qos_profile_sensor_data)
 
     late = rclpy.qos.QoSProfile(depth=1, durability=rclpy.qos.DurabilityPolicy.TRANSIENT_LOCAL)
-    made.robotmem.ready = made.create_publisher(messages.NodeStatus, "~/ready", late)
-    made.robotmem.ready.publish(ros.fill(messages.NodeStatus(), ros.status(memory, collection, parameter["embedder"]), messages.Memory))
+    publisher, said = made.create_publisher(messages.NodeStatus, "~/ready", late), ros.status(memory, collection, parameter["embedder"])
+    made.robotmem.ready = lambda ready: publisher.publish(ros.fill(messages.NodeStatus(), {**said, "ready": ready}, messages.Memory))
+    made.robotmem.ready(True)
     return made
 
 
@@ -62,7 +66,7 @@ def _callback(service: str, memory: Memory, collection: str | None, make_memory:
 class _Robotmem:
     """What a node has beside its services: the queue, the recorders of its topics, the place of the robot."""
 
-    ready: Any
+    ready: Callable[[bool], None]  # publishes the state of the node
 
     def __init__(self, node: Any, memory: Memory, collection: str | None, limit: int):
         self.node, self.memory, self.collection = node, memory, collection
@@ -71,6 +75,14 @@ class _Robotmem:
         self._recorders: dict[str, Recorder] = {}
         self._next: dict[str, float] = {}
         self._warned: dict[str, float] = {}
+        self._told = (0, 0, 0)
+
+    def report(self) -> None:
+        """Log what happened to perceptions since the last call, if some were not stored."""
+        now = (self.queue.dropped, self.queue.failed, self.queue.lost)
+        if now != self._told:
+            self._told = now
+            self.node.get_logger().warning("perceptions so far: %d stored, %d dropped, %d refused, %d lost on the way; %s" % (self.queue.stored, *now, self.queue.error or "no error"))
 
     def follow(self, line: str, qos: Any) -> None:
         """Store a topic: "TOPIC TYPE" or "TOPIC TYPE HZ"."""
@@ -103,8 +115,7 @@ class _Robotmem:
             self._warn(topic, err)
 
     def _queue(self, topic: str, kind: str, message: dict[str, Any]) -> None:
-        if not self.queue.push({"type": kind, "message": message, "topic": topic, "spatial": self.place}, ros.sense):
-            self._warn(topic, "the queue is full (%s)" % (self.queue.error or "the memory is slower than the topic"))
+        self.queue.push({"type": kind, "message": message, "topic": topic, "spatial": self.place}, ros.sense)
 
     def _record(self, topic: str, kind: str, message: dict[str, Any]) -> None:
         values, channels, units, what = ros.sample(kind, message)
@@ -119,12 +130,16 @@ class _Robotmem:
 
     def close(self) -> None:
         """Store what waits, and end the memory if this node started it."""
+        with contextlib.suppress(Exception):  # after Ctrl-C rclpy may be shut down
+            self.ready(False)
         for recorder in self._recorders.values():
             try:
                 recorder.close(5)
             except Exception as err:
                 self._warn(recorder.source, err)
         self.queue.close()
+        with contextlib.suppress(Exception):
+            self.report()
         self.memory.close()
 
 
@@ -141,7 +156,7 @@ def run(messages: Any, services: Any, arguments: list[str]) -> int:
         executor.add_node(made)
         made.get_logger().info("the memory is at %s" % made.robotmem.memory.url)
         executor.spin()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, rclpy.executors.ExternalShutdownException):
         pass
     except Exception as err:
         print("robotmem_node.ros: %s" % err, file=sys.stderr)
