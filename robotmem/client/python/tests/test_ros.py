@@ -195,6 +195,7 @@ class Perceptions(WithMemory):
             self.assertEqual((p.observed_at.text, p.metadata["frame_id"], p.metadata["units"], p.perception_type, p.collection), ("2026-02-02T02:40:00.123456789Z", "camera_link", "N", "tactile", "kitchen"))
         self.assertIn("description", ros.perceive(self.m, {"description": "x"})["error"])
         self.assertNotEqual(ros.perceive(self.m, {"description": "a force", "metadata": "{"})["error"], "")
+        self.assertIn("metadata is a JSON object", ros.perceive(self.m, {"description": "a force", "metadata": "[1]"})["error"])
         ros1 = {"header": {"stamp": {"secs": SECONDS, "nsecs": 5}, "frame_id": "/map"}, "description": "seen here", "pose": {"position": {"x": 1, "y": 2, "z": 3}, "orientation": {"x": 0, "y": 0, "z": 0, "w": 1}}}
         p = self.m.get(ros.perceive(self.m, ros1)["memory_id"])
         self.assertEqual((p.observed_at.text, p.context["spatial"]), ("2026-02-02T02:40:00.000000005Z", {"position": [1, 2, 3], "orientation": [0, 0, 0, 1], "frame_id": "map"}))

@@ -34,6 +34,7 @@ from ._operations import Object
 TRACE, IMAGES, DEPTH, ARRAY = "trace", "images", "depth", "array"
 
 _MOST_CHANNELS = 256  # of a trace: the values of a larger step are an array
+_DEEPEST = 16  # groups within each other
 _SLAB = 16 << 20  # bytes that are read of images at a time
 _MOST_PARAMS = 16 << 10  # bytes of env_kwargs as JSON; a context takes 64 KiB
 _ARM = ("waist", "shoulder", "elbow", "forearm_roll", "wrist_angle", "wrist_rotate", "gripper")
@@ -94,7 +95,7 @@ class Demo:
         self.left_out: dict[str, str] = {}
         self.streams: list[Stream] = []
         actions = _member(file.path, group, "actions" if file.layout == "robomimic" else "action")
-        if actions is None:
+        if getattr(actions, "shape", None) is None:
             raise DatasetError(file.path, self.group, "has no actions")
         if actions.ndim == 0 or actions.shape[0] == 0:
             raise DatasetError(file.path, self.group, "actions are empty")
@@ -102,6 +103,8 @@ class Demo:
         self._list(group, "")
 
     def _list(self, group: Any, below: str) -> None:
+        if below.count("/") > _DEEPEST:
+            raise DatasetError(self.file.path, self._path(below), "has groups within itself, or more than %d within each other" % _DEEPEST)
         for key in sorted(group):
             found = _member(self.file.path, group, key)
             name = below + key
@@ -109,6 +112,8 @@ class Demo:
                 raise DatasetError(self.file.path, self._path(name), "is a link that leads nowhere, or damaged")
             if hasattr(found, "keys"):
                 self._list(found, name + "/")
+            elif getattr(found, "shape", None) is None:
+                self.left_out[name] = "an empty dataset or a type is no stream"
             elif name != "compress_len":
                 self._add(name, found)
 
@@ -196,7 +201,7 @@ class Demo:
         """
         said = self._root.attrs.get("success")
         if said is not None:
-            return bool(said), "attribute success"
+            return (_text(said).lower() in ("true", "yes", "success", "1") if isinstance(said, (str, bytes)) else bool(said)), "attribute success"
         if self.file.shaped:
             return None, "rewards are shaped"
         rewards, dones = self.file.endings
@@ -307,8 +312,9 @@ class DemoFile:
 
     def masks(self) -> dict[str, list[str]]:
         """The filter keys, with the names of their demos."""
-        mask = self._file.get("mask") if self.layout == "robomimic" else None
-        return {key: [_text(name) for name in mask[key][()].reshape(-1)] for key in mask} if mask is not None else {}
+        mask: Any = _member(self.path, self._file, "mask") if self.layout == "robomimic" else None
+        keys = [key for key in mask if getattr(_member(self.path, mask, key), "shape", None) is not None] if hasattr(mask, "keys") else []
+        return {key: [_text(name) for name in mask[key][()].reshape(-1)] for key in keys}
 
     def names(self, key: str | None = None) -> list[str]:
         """The names of the demos in the order of their numbers; with a filter key those that it lists.

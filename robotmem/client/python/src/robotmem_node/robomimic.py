@@ -38,6 +38,7 @@ from ._values import npy
 __all__ = ["DatasetError", "Demo", "DemoFile", "Report", "main", "remember"]
 
 _SAVERS = 4  # perceptions that are sent at a time
+_MOST_NAMES = 1000  # channels whose names fit into the metadata
 _INLINE = 8 << 20  # bytes; a larger payload is sent as a stream
 
 
@@ -256,8 +257,8 @@ class _Importer:
         else:
             rows = values.reshape(len(values), -1)
             channels = stream.channels()
-            metadata.update(dtype=rows.dtype.str, shape=list(rows.shape), channels=channels if len(channels) <= 2000 else channels[:0])
-            if not metadata["channels"]:
+            metadata.update(dtype=rows.dtype.str, shape=list(rows.shape), channels=channels)
+            if len(channels) > _MOST_NAMES:
                 del metadata["channels"]
             if values.ndim > 2:
                 metadata["step_shape"] = list(values.shape[1:])

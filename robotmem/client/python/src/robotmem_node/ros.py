@@ -168,7 +168,9 @@ def perceive(memory: Memory, message: Mapping[str, Any], collection: str | None)
     fields = _given(message, "perception_type", "data", "session_id")
     metadata = message.get("metadata") or None
     if metadata is not None:
-        fields["metadata"] = json.loads(metadata) if isinstance(metadata, str) else dict(metadata)
+        fields["metadata"] = json.loads(metadata) if isinstance(metadata, str) else metadata
+        if not isinstance(fields["metadata"], Mapping):
+            raise ValueError("metadata is a JSON object, not %s" % metadata)
     fields.update(_among(message, collection))
     return {"memory_id": int(memory.save_perception(str(message.get("description", "")), **placed(fields, message)).memory_id)}
 
