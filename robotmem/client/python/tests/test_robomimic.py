@@ -438,6 +438,11 @@ class Command(WithMemory):
         code, out, err = self.run_main(self.dir / "gone.hdf5")
         self.assertEqual((code, out), (2, ""))
         self.assertIn("gone.hdf5: there is no such file", err)
+        for raised, want in ((KeyboardInterrupt(), 130), (RobotmemError("unavailable", "", "no answer"), 1), (RobotmemError("invalid", "collection", "is long"), 2)):
+            with unittest.mock.patch("robotmem_node.robomimic.remember", side_effect=raised):
+                code, out, err = self.run_main(path)
+            self.assertEqual((code, out), (want, ""))
+            self.assertIn("run it again to store the rest", err)
 
     def test_as_a_module(self):
         path = robomimic(self.dir / "lift.hdf5", lengths=(3,))

@@ -383,6 +383,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         failed, code = str(err), 2
     except RobotmemError as err:
         failed, code = "%s; run it again to store the rest" % err, 2 if err.kind == "invalid" else 1
+    except KeyboardInterrupt:
+        failed, code = "interrupted; run it again to store the rest", 130
     if not failed or whole.episodes or whole.known:
         print(json.dumps(dataclasses.asdict(whole), ensure_ascii=False) if given.json else whole)
     if failed:
