@@ -55,6 +55,7 @@ func stampTime(text string) (at time.Time, ok bool) {
 	if len(stamp) != 2 {
 		return at, false
 	}
+
 	for _, names := range [][2]string{{"sec", "nanosec"}, {"secs", "nsecs"}, {"sec", "nsec"}, {"seconds", "nanos"}} {
 		seconds, hasSeconds := stamp[names[0]].(json.Number)
 		nanos, hasNanos := stamp[names[1]].(json.Number)
@@ -79,6 +80,7 @@ func notSinceStart(err error, t reflect.Type, raw View) error {
 	}
 
 	seconds := strings.Trim(string(raw), `"`)
+
 	stamp := ParseObject(string(raw))
 	for _, key := range []string{"sec", "secs", "seconds"} {
 		if n, ok := stamp[key].(json.Number); ok {

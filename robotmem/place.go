@@ -131,6 +131,7 @@ func unit(q []float64) []float64 {
 	if math.Abs(norm-1) > tolerance {
 		return nil
 	}
+
 	for i := range q {
 		q[i] /= norm
 	}
@@ -152,6 +153,7 @@ func rotation(rows []any) []float64 {
 		1 + m[0][0] - m[1][1] - m[2][2], 1 - m[0][0] + m[1][1] - m[2][2],
 		1 - m[0][0] - m[1][1] + m[2][2], 1 + m[0][0] + m[1][1] + m[2][2],
 	}
+
 	most := 0
 	for i, s := range squares {
 		if s > squares[most] {
@@ -352,6 +354,7 @@ func (r *requestReader) poseTarget(fields map[string]any, data View) (map[string
 	}
 
 	taken := maps.Clone(fields)
+
 	for range [...]string{"pose with covariance", "stamped pose"} {
 		header, _ := pose["header"].(map[string]any)
 		for _, of := range []map[string]any{header, pose} {

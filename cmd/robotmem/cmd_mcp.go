@@ -11,6 +11,7 @@ import (
 )
 
 type mcpCmd struct {
+	Hooks    bool   `name:"hooks" help:"Let the hooks of this user's agents ask this process, which has the memory open."`
 	Warnings string `name:"warnings" placeholder:"URL" help:"Tell the client at once of the warnings of a robot: the address that robotmem attach --listen prints."`
 }
 
@@ -32,7 +33,11 @@ func (c *mcpCmd) Run(ctx context.Context, a *app) error {
 	return a.Use(ctx, func(m robotmem.Node) error {
 		defer inBackground(ctx, func(ctx context.Context) { a.makeBackups(ctx, m) })()
 		defer inBackground(ctx, func(ctx context.Context) { a.replicate(ctx, m) })()
+		if c.Hooks {
+			defer inBackground(ctx, func(ctx context.Context) { a.serveHooks(ctx, m) })()
+		}
 		s := mcp.NewServer(collected.In(a.joined(m), a.Config.Collection), options)
+
 		return s.ServeStdio(ctx, a.Stdin, a.Stdout)
 	})
 }

@@ -2,25 +2,31 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-viper/mapstructure/v2"
 
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/shell"
 	"github.com/robotmem/robotmem-go/robotmem/mcp/clients"
 )
 
 // setupCmd adds robotmem to the settings of an MCP client, or removes it.
 type setupCmd struct {
-	Client  string `arg:"" help:"claude-code, claude-desktop, cursor, vscode, codex or gemini."`
-	Command string `name:"command" placeholder:"PATH" help:"The program to start. Default this one."`
-	DryRun  bool   `name:"dry-run" help:"Show what would change and write nothing."`
-	Undo    bool   `name:"undo" help:"Remove robotmem from the file."`
-	Print   bool   `name:"print" help:"Print what belongs into the file, and change nothing."`
-	JSON    bool   `name:"json" help:"Print it as JSON."`
+	Client  string   `arg:"" help:"claude-code, claude-desktop, cursor, vscode, codex or gemini."`
+	Hooks   bool     `name:"hooks" help:"Also let the client run robotmem hook: what is known is told at the beginning and with each prompt, what was done and learnt is stored. Not for claude-desktop."`
+	Exclude []string `name:"exclude" sep:"none" placeholder:"GLOB" help:"With --hooks: files whose uses are not recorded, such as *.env; repeatable."`
+	NoAsk   bool     `name:"no-ask" help:"With --hooks: do not ask the agent for the outcome of its work."`
+	Command string   `name:"command" placeholder:"PATH" help:"The program to start. Default this one."`
+	DryRun  bool     `name:"dry-run" help:"Show what would change and write nothing."`
+	Undo    bool     `name:"undo" help:"Remove robotmem from the file."`
+	Print   bool     `name:"print" help:"Print what belongs into the file, and change nothing."`
+	JSON    bool     `name:"json" help:"Print it as JSON."`
 }
 
 // setupReport describes the change to the file of one client.
@@ -28,9 +34,16 @@ type setupReport struct {
 	Client string `json:"client"`
 	File   string `json:"file"`
 	*clients.Change
-	DryRun bool   `json:"dry_run,omitempty"`
-	Next   string `json:"next,omitempty"`
-	Undo   string `json:"undo,omitempty"`
+	Hooks  *hooksReport `json:"hooks,omitempty"`
+	DryRun bool         `json:"dry_run,omitempty"`
+	Next   string       `json:"next,omitempty"`
+	Undo   string       `json:"undo,omitempty"`
+}
+
+// hooksReport describes the change to the file with the hooks of one client.
+type hooksReport struct {
+	File string `json:"file"`
+	*clients.Change
 }
 
 // Run sets up one client.
@@ -44,6 +57,12 @@ func (c *setupCmd) Run(a *app, g *globals) error {
 	if err != nil {
 		return err
 	}
+	if c.Hooks {
+		// Before anything is written.
+		if _, err := client.HookFile(a.env); err != nil {
+			return err
+		}
+	}
 
 	var entry clients.Entry // nil removes it
 	if !c.Undo {
@@ -52,27 +71,44 @@ func (c *setupCmd) Run(a *app, g *globals) error {
 		}
 	}
 
+	if (c.Exclude != nil || c.NoAsk) && !c.Hooks {
+		return invalid("hooks", "exclude and no-ask are about hooks; give --hooks with them")
+	}
+
 	if c.Print && !c.Undo {
+		if c.Hooks {
+			return invalid("print", "shows the entry of the MCP server alone; setup --hooks --dry-run shows what both files become")
+		}
 		text, err := client.Snippet(entry)
 		if err == nil {
 			_, err = a.Stdout.Write(text)
 		}
+
 		return err
 	}
 
-	change, err := client.Set(path, entry)
+	r := &setupReport{Client: client.Name, File: path, DryRun: c.DryRun}
+	// The hooks come last and go first: both may be in one file.
+	if c.Undo {
+		if r.Hooks, err = c.hooks(a, client, ""); err != nil {
+			return err
+		}
+	}
+	if r.Change, err = client.Set(path, entry); err == nil {
+		err = c.apply(r.Change)
+	}
+	if err == nil && c.Hooks && !c.Undo {
+		var command string
+		if command, err = c.hookCommand(a, g, client); err == nil {
+			r.Hooks, err = c.hooks(a, client, command)
+		}
+	}
 	if err != nil {
 		return err
 	}
 
-	if !c.DryRun {
-		if err := change.Apply(); err != nil {
-			return err
-		}
-	}
-
-	r := &setupReport{Client: client.Name, File: path, Change: change, DryRun: c.DryRun}
-	if r.Action == "created" || r.Action == "changed" {
+	changed := r.Action == "created" || r.Action == "changed" || r.Hooks != nil && r.Hooks.Action != "unchanged"
+	if changed && !c.Undo {
 		r.Next = "start the client again, and look for robotmem among its MCP servers"
 		if !c.DryRun {
 			r.Undo = "robotmem setup " + client.Name + " --undo"
@@ -80,6 +116,67 @@ func (c *setupCmd) Run(a *app, g *globals) error {
 	}
 
 	return a.show(c.JSON, r, nil)
+}
+
+func (c *setupCmd) apply(change *clients.Change) error {
+	if c.DryRun {
+		return nil
+	}
+	return change.Apply()
+}
+
+// hooks puts a command into the hooks of a client, or with an empty one takes ours out. A client without hooks has
+// none to take out.
+func (c *setupCmd) hooks(a *app, client *clients.Client, command string) (*hooksReport, error) {
+	path, err := client.HookFile(a.env)
+	if err != nil && command == "" {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+
+	change, err := client.SetHooks(path, command)
+	if err == nil {
+		err = c.apply(change)
+	}
+	if err != nil || command == "" && change.Action == "unchanged" {
+		return nil, err
+	}
+
+	return &hooksReport{path, change}, nil
+}
+
+// hookCommand is the line of the shell that a client runs for each event.
+func (c *setupCmd) hookCommand(a *app, g *globals, client *clients.Client) (string, error) {
+	entry, err := c.entry(a, g, client)
+	if err != nil {
+		return "", err
+	}
+	args, err := g.carried(a.env)
+	if err != nil {
+		return "", err
+	}
+
+	for _, glob := range c.Exclude {
+		args = append(args, "--exclude", glob)
+	}
+	if c.NoAsk {
+		args = append(args, "--no-ask")
+	}
+
+	program, _ := entry["command"].(string)
+
+	words := []string{shell.Quote(program), "hook", "--client", client.Name}
+	for _, arg := range args {
+		words = append(words, shell.Quote(arg))
+	}
+	// A token is not written into a line that every process of the machine can see.
+	if env, _ := entry["env"].(map[string]any); env["ROBOTMEM_HOME"] != nil {
+		words = slices.Insert(words, 0, "ROBOTMEM_HOME="+shell.Quote(fmt.Sprint(env["ROBOTMEM_HOME"])))
+	}
+
+	return strings.Join(words, " "), nil
 }
 
 // entry is the entry that the command line asks for.
@@ -116,7 +213,12 @@ func (c *setupCmd) entry(a *app, g *globals, client *clients.Client) (clients.En
 		env[clients.TokenVariable] = a.Config.Token
 	}
 
-	return client.Local(command, append([]string{"mcp"}, args...), env), nil
+	mcp := []string{"mcp"}
+	if c.Hooks {
+		mcp = append(mcp, "--hooks")
+	}
+
+	return client.Local(command, append(mcp, args...), env), nil
 }
 
 // carried are the settings of this command line and environment as arguments of robotmem mcp.

@@ -97,6 +97,7 @@ type cli struct {
 	Export  exportCmd  `cmd:"" group:"data" help:"Write every active fact as a learn request a line, or all as an MCAP file."`
 	Backup  backupCmd  `cmd:"" group:"data" help:"Make a verified copy of the memory while it works, keep the newest, and restore one."`
 	MCP     mcpCmd     `cmd:"" name:"mcp" group:"node" help:"Serve the memory to a model over stdio."`
+	Hook    hookCmd    `cmd:"" group:"node" help:"Answer the hook of a coding agent: JSON on stdin, the answer on stdout. setup --hooks tells the client of it."`
 	Web     webCmd     `cmd:"" group:"node" help:"Serve the dashboard, REST and MCP over HTTP."`
 	Fleet   fleetCmd   `cmd:"" group:"node" help:"Experimental: share what robots learn through a site, and manage its tenants and tokens. docs/explanation/fleet.md says what is not safe."`
 	Token   tokenCmd   `cmd:"" group:"node" help:"Make, list and revoke the tokens that web asks for."`

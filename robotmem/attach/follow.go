@@ -23,6 +23,7 @@ func FollowWarnings(ctx context.Context, address string, each func(Warning), los
 	const shortest, longest = time.Second, 30 * time.Second
 
 	wait := shortest
+
 	for ctx.Err() == nil {
 		connected, err := followOnce(ctx, address, each)
 		if ctx.Err() != nil {

@@ -328,6 +328,7 @@ func (d *Disk) Remove(path string) error {
 		return err
 	}
 	d.removed(path)
+
 	return nil
 }
 

@@ -111,6 +111,7 @@ func DistanceTo(s *robotmem.SpatialSort, xyz []float64, frame string) (d float64
 		d = onEarth(s.Target, xyz)
 	} else {
 		sum := 0.0
+
 		for i, t := range s.Target[:min(len(s.Target), len(xyz))] {
 			difference := xyz[i] - t
 			if s.Angular {

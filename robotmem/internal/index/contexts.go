@@ -156,6 +156,7 @@ func newContextSet(name string) *contextSet {
 	s := &contextSet{name: name, changed: map[int64]bool{}}
 
 	field, joints := strings.CutPrefix(name, jointsColumn)
+
 	turned, turns := strings.CutPrefix(name, turnsColumn)
 	switch {
 	case joints:

@@ -235,6 +235,7 @@ func (r *Columns) Near(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSe
 				}
 				n.Flat = n.Flat || int(in.dims) > len(s.Target)
 				n.Raised = n.Raised || int(in.dims) < len(s.Target)
+
 				d, near := filter.DistanceTo(s, pc.numbers(p, in.dims, buffer), in.frame)
 				switch {
 				case near && !within:
@@ -352,6 +353,7 @@ func (r *Columns) PlaceFields(c *store.Conn, set *bitset.BitSet) ([]admin.PlaceF
 					if nth == 0 || !counted || pc.points[path][first].Space != p.Space {
 						f.Memories++
 					}
+
 					for k := range f.Min {
 						f.Min[k], f.Max[k] = min(f.Min[k], xyz[k]), max(f.Max[k], xyz[k])
 					}
@@ -400,6 +402,7 @@ func (r *Columns) Dims(c *store.Conn, field string) (dims []int, err error) {
 func (r *Columns) Within(c *store.Conn, ask *robotmem.PlacesRequest, set *bitset.BitSet) (out []Point, err error) {
 	err = withColumn(r, c, placesColumn, func(pc *placeColumns) {
 		at := &robotmem.SpatialSort{FrameID: ask.FrameID, MapID: ask.MapID}
+
 		collect := func(p *point, in *space) {
 			above := len(ask.Min) == 0 || p.X >= ask.Min[0] && p.Y >= ask.Min[1]
 			below := len(ask.Max) == 0 || p.X <= ask.Max[0] && p.Y <= ask.Max[1]

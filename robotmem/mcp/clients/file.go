@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -135,13 +136,47 @@ func (c *Client) Set(path string, e Entry) (*Change, error) {
 		return change, nil
 	}
 
-	if change.after, err = c.format.set(change.before, e); err != nil {
+	if e != nil {
+		change.after, err = c.format.set(change.before, e)
+	} else {
+		change.after, err = change.undone(
+			func(data []byte) ([]byte, error) { return c.format.set(data, present) },
+			func(data []byte) bool { own, _, err := c.format.parts(data); return err == nil && own == nil },
+			func() ([]byte, error) { return c.format.set(change.before, nil) },
+		)
+	}
+	if err != nil {
 		return nil, unparsed(path, err)
 	}
 
 	change.Diff = string(diff.Diff(from, change.before, path, change.after))
 
 	return change, nil
+}
+
+// undone is the file without what setup has added: what it was before, byte by byte, if a backup tells it or the file
+// was made by setup, which nil means; else the present file without our part. add puts our part into a file, clean
+// reports that a file has none, and without takes it out of the present one.
+func (c *Change) undone(
+	add func([]byte) ([]byte, error), clean func([]byte) bool, without func() ([]byte, error),
+) ([]byte, error) {
+	backups, _ := filepath.Glob(c.real + ".robotmem-*.bak")
+	for _, backup := range slices.Backward(backups) {
+		data, err := os.ReadFile(backup)
+		if err != nil || !clean(data) {
+			continue
+		}
+		if made, err := add(data); err == nil && bytes.Equal(made, c.before) {
+			return data, nil
+		}
+	}
+
+	// A file that was there before has a backup.
+	if made, err := add(nil); err == nil && bytes.Equal(made, c.before) {
+		return nil, nil
+	}
+
+	return without()
 }
 
 // unparsed is the error for a file that cannot be edited.
@@ -187,6 +222,10 @@ func (c *Change) Apply() error {
 		return forbidden(err)
 	}
 
+	if c.after == nil {
+		return c.delete()
+	}
+
 	stem := c.real + ".robotmem-" + time.Now().UTC().Format(backupTime)
 	temp := stem + ".part"
 	if err := writeNew(temp, c.mode, c.after); err != nil {
@@ -213,6 +252,21 @@ func (c *Change) Apply() error {
 	}
 	if err != nil {
 		return errors.Join(forbidden(err), os.Remove(temp))
+	}
+
+	return nil
+}
+
+// delete removes a file that setup has made and that nobody has changed.
+func (c *Change) delete() error {
+	if now, err := os.ReadFile(c.real); err != nil || !bytes.Equal(now, c.before) {
+		return &robotmem.Error{
+			Kind: robotmem.Conflict, Field: "client",
+			Err: fmt.Errorf("%s was changed by another program just now; run it again", c.real),
+		}
+	}
+	if err := os.Remove(c.real); err != nil {
+		return forbidden(err)
 	}
 
 	return nil

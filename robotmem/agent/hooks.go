@@ -1,0 +1,530 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// Hooks remembers what agents do, and tells them what is known.
+type Hooks struct {
+	Node       robotmem.Service
+	Collection string
+	// Folder has the journals of the conversations whose turns are not all stored.
+	Folder string
+	// Exclude are patterns of files, such as *.env; a use of a tool on one of them is not recorded.
+	Exclude []string
+	// AskNever leaves the agent in peace: it is not asked for the outcome of its work.
+	AskNever bool
+	// Log gets what a client is not told.
+	Log *slog.Logger
+}
+
+const (
+	// staleAfter is the time after which a conversation is taken for ended: its client was killed, or has no event for
+	// the end.
+	staleAfter = 12 * time.Hour
+	// askFor is the number of uses of tools, that changed something, from which on a turn was work whose outcome is asked
+	// for.
+	askFor = 3
+	// outputKept is the number of bytes of the output of a tool that is kept, of its head and its tail.
+	outputKept = 1200
+	promptKept = 4000 // characters
+	answerKept = 8000
+	taskKept   = 200
+)
+
+// Answer is what a hook tells the client; the zero value tells nothing.
+type Answer struct {
+	Context string // to be added to what the model reads
+	Ask     string // to be answered by the model before it stops
+}
+
+// Handle answers an event. The answer is right also if an error is returned, which says what could not be stored.
+func (h *Hooks) Handle(ctx context.Context, e *Event) (answer Answer, err error) {
+	if e.Session == "" || e.Kind == Other {
+		return Answer{}, nil
+	}
+
+	files := journals(h.Folder)
+	at := files.name(e.Client, e.Session, e.Agent)
+
+	switch e.Kind {
+	case Start:
+		return h.start(ctx, files, at, e)
+	case Prompt:
+		return h.prompt(ctx, files, at, e)
+	case Tool:
+		return h.tool(files, at, e)
+	case Said:
+		return Answer{}, files.add(at, &entry{Kind: said, Text: robotmem.Clip(withoutPrivate(e.Message), answerKept)})
+	case Stop:
+		return h.stop(ctx, files, at, e)
+	case End:
+		return Answer{}, h.end(ctx, files, at)
+	}
+
+	return Answer{}, nil
+}
+
+// start opens the episode and returns its briefing.
+func (h *Hooks) start(ctx context.Context, files journals, at string, e *Event) (Answer, error) {
+	// What killed clients have left is stored by the next one.
+	stale, err := files.stale(now().Add(-staleAfter))
+	for _, c := range stale {
+		if c.path != at {
+			err = errors.Join(err, h.finish(ctx, files, c))
+		}
+	}
+
+	text, ids, begin, openErr := h.open(ctx, e)
+	if openErr != nil {
+		return Answer{}, errors.Join(err, openErr)
+	}
+	text, begin.Shown = h.briefing(ctx, text, ids, projectOf(e.Folder))
+
+	return Answer{Context: text}, errors.Join(err, files.add(at, begin))
+}
+
+// open starts the episode of a conversation, or goes on with it.
+func (h *Hooks) open(ctx context.Context, e *Event) (briefing string, ids []int64, begin *entry, err error) {
+	project := projectOf(e.Folder)
+	episode := e.Client + ":" + e.Session
+	if e.Agent != "" {
+		episode += ":" + e.Agent
+	}
+
+	const longest = 120
+	if len(episode) > longest {
+		episode = filepath.Base(journals("").name(e.Client, e.Session, e.Agent))
+	}
+
+	ask := &robotmem.StartSessionRequest{
+		Collection: h.Collection, SessionID: episode,
+		Context: robotmem.Object{"agent": agentOf(e.Client, project), "task": map[string]any{"name": "work on " + project}},
+	}
+	res, err := h.Node.StartSession(ctx, ask)
+	// A conversation that is taken up after its end is an episode of its own.
+	if errors.Is(err, robotmem.Conflict) || errors.Is(err, robotmem.NotFound) || errors.Is(err, robotmem.Invalid) {
+		ask.SessionID = episode + ":" + strconv.FormatInt(now().Unix(), 36)
+		res, err = h.Node.StartSession(ctx, ask)
+	}
+	if err != nil {
+		return "", nil, nil, err
+	}
+
+	begin = &entry{
+		Kind: begun, Client: e.Client, Session: e.Session, Agent: e.Agent, Folder: e.Folder, Episode: res.SessionID,
+	}
+
+	return res.Briefing.Text, res.Briefing.MemoryIDs, begin, nil
+}
+
+// agentOf is the section of a context that says whose memory it is.
+func agentOf(client, project string) map[string]any {
+	return map[string]any{"client": client, "project": project}
+}
+
+// projectOf is the name of the project that a folder belongs to.
+func projectOf(folder string) string {
+	name := path.Base(filepath.ToSlash(folder))
+	if folder == "" || name == "/" || name == "." {
+		return "unknown"
+	}
+	return name
+}
+
+// of is the conversation of an event. One whose beginning was not told begins now.
+func (h *Hooks) of(ctx context.Context, files journals, at string, e *Event) (*conversation, error) {
+	c, err := files.read(at)
+	if err != nil || c != nil && c.Episode != "" {
+		return c, err
+	}
+
+	_, _, begin, err := h.open(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	if err := files.add(at, begin); err != nil {
+		return nil, err
+	}
+
+	return files.read(at)
+}
+
+// prompt recalls for what the user has said.
+func (h *Hooks) prompt(ctx context.Context, files journals, at string, e *Event) (Answer, error) {
+	text := withoutPrivate(e.Prompt)
+	line := &entry{Kind: prompted, Text: robotmem.Clip(text, promptKept)}
+
+	c, err := h.of(ctx, files, at, e)
+	if err != nil {
+		// The prompt is kept: the next hook may reach the memory.
+		return Answer{}, errors.Join(err, files.add(at, line))
+	}
+
+	var seen []int64
+	for _, t := range c.turns {
+		seen = append(seen, t.shown...)
+	}
+	injected, ids, err := h.relevant(ctx, c, text, append(seen, c.shown...))
+	line.Shown = ids
+	// These clients take no context with a prompt. It comes with the first use of a tool.
+	if e.Client == Cursor || e.Client == VSCode {
+		line.Late, injected = injected, ""
+	}
+
+	return Answer{Context: injected}, errors.Join(err, files.add(at, line))
+}
+
+// tool records a use of a tool.
+func (h *Hooks) tool(files journals, at string, e *Event) (Answer, error) {
+	u := e.Tool
+
+	var (
+		answer Answer
+		lines  []*entry
+	)
+
+	if e.Client == Cursor || e.Client == VSCode {
+		if c, err := files.read(at); err == nil && c != nil && c.late != "" {
+			answer.Context = c.late
+			lines = append(lines, &entry{Kind: delivered})
+		}
+	}
+	if !h.excluded(u) && (!u.ReadOnly || u.Failed) {
+		u.Command = robotmem.Clip(withoutPrivate(u.Command), 2*outputKept)
+		u.Output = ends(withoutPrivate(u.Output), outputKept)
+		lines = append(lines, &entry{Kind: used, Tool: u})
+	}
+	if lines == nil {
+		return answer, nil
+	}
+
+	return answer, files.add(at, lines...)
+}
+
+// excluded reports whether a use of a tool names a file that is not to be recorded.
+func (h *Hooks) excluded(u *ToolUse) bool {
+	names := slices.Concat(u.Files, strings.FieldsFunc(u.Command, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`=;|&<>()", r) }))
+
+	return slices.ContainsFunc(names, func(name string) bool {
+		return slices.ContainsFunc(h.Exclude, func(pattern string) bool {
+			whole, err := path.Match(pattern, filepath.ToSlash(name))
+			base, baseErr := path.Match(pattern, path.Base(filepath.ToSlash(name)))
+			return err == nil && whole || baseErr == nil && base
+		})
+	})
+}
+
+// private matches what a user has marked as not to be stored, also if the mark is not closed.
+var private = regexp.MustCompile(`(?is)<private>.*?(?:</private>|$)`)
+
+func withoutPrivate(text string) string {
+	if !strings.Contains(text, "<") {
+		return text
+	}
+	return strings.TrimSpace(private.ReplaceAllString(text, ""))
+}
+
+// stop stores the turn, or asks for its outcome first.
+func (h *Hooks) stop(ctx context.Context, files journals, at string, e *Event) (Answer, error) {
+	line := &entry{Kind: stopped, Text: robotmem.Clip(withoutPrivate(e.Message), answerKept)}
+	if e.Aborted {
+		line.Text = ""
+	}
+
+	c, err := h.of(ctx, files, at, e)
+	if err != nil {
+		return Answer{}, errors.Join(err, files.add(at, line))
+	}
+
+	t := c.current(now())
+	if !e.Aborted && !h.AskNever && !e.Asked && !t.asked && !t.over && worthAsking(t) && readReport(line.Text).outcome == "" {
+		line.Kind = said
+		return Answer{Ask: askText(t)}, files.add(at, line, &entry{Kind: asked})
+	}
+	if err := files.add(at, line); err != nil {
+		return Answer{}, err
+	}
+
+	if c, err = files.read(at); err != nil || c == nil {
+		return Answer{}, err
+	}
+
+	return Answer{}, h.store(ctx, files, c, false)
+}
+
+// worthAsking reports whether a turn was work, or was helped by the memory.
+func worthAsking(t *turn) bool {
+	n := len(t.work())
+	return n >= askFor || n > 0 && len(t.shown) > 0
+}
+
+// end stores what is left and ends the episode.
+func (h *Hooks) end(ctx context.Context, files journals, at string) error {
+	c, err := files.read(at)
+	if err != nil || c == nil {
+		return err
+	}
+	return h.finish(ctx, files, c)
+}
+
+// finish stores a conversation that goes on no more, and removes its journal.
+func (h *Hooks) finish(ctx context.Context, files journals, c *conversation) error {
+	if c.Episode == "" {
+		if len(c.turns) == 0 {
+			return c.remove()
+		}
+		// Its beginning did not reach the memory.
+		name := filepath.Base(c.path)
+		client, _, _ := strings.Cut(name, "-")
+		e := &Event{Client: first(c.Client, client), Session: strings.TrimSuffix(name, ".jsonl"), Folder: c.Folder}
+		_, _, begin, err := h.open(ctx, e)
+		if err != nil {
+			return err
+		}
+		c.entry = *begin
+	}
+	if err := h.store(ctx, files, c, true); err != nil {
+		return err
+	}
+
+	ask := &robotmem.EndSessionRequest{SessionID: c.Episode, MemoryScores: robotmem.Object{}}
+	ask.Outcome, ask.MemoryScores = c.verdict()
+	_, err := h.Node.EndSession(ctx, ask)
+	// A memory that was forgotten meanwhile has no record. The outcome counts without it.
+	if errors.Is(err, robotmem.NotFound) && len(ask.MemoryScores) > 0 {
+		ask.MemoryScores = nil
+		_, err = h.Node.EndSession(ctx, ask)
+	}
+	if err != nil && !errors.Is(err, robotmem.Conflict) && !errors.Is(err, robotmem.NotFound) {
+		return err
+	}
+
+	return c.remove()
+}
+
+// verdict is the outcome of a conversation, that of its last turn with one, and what the memories were worth that were
+// injected: those that the agent names, or else all that were shown for a turn, as the turn went.
+func (c *conversation) verdict() (outcome string, scores robotmem.Object) {
+	outcome = robotmem.OutcomeUnknown
+	sums, counts := map[int64]float64{}, map[int64]float64{}
+	add := func(id int64, worth float64) { sums[id] += worth; counts[id]++ }
+
+	for _, t := range c.turns {
+		r := readReport(t.answer)
+		outcome = first(r.outcome, outcome)
+
+		worth, known := worthOf[r.outcome]
+		if known {
+			credited := t.shown
+			if r.named {
+				credited = r.helped
+			}
+
+			for _, id := range credited {
+				if !slices.Contains(r.misled, id) {
+					add(id, worth)
+				}
+			}
+		}
+
+		for _, id := range r.misled {
+			add(id, 0)
+		}
+	}
+
+	scores = robotmem.Object{}
+
+	for id, sum := range sums {
+		word := "partly"
+		if mean := sum / counts[id]; mean > 2.0/3 {
+			word = "helped"
+		} else if mean < 1.0/3 {
+			word = "misled"
+		}
+		scores[strconv.FormatInt(id, 10)] = word
+	}
+
+	return outcome, scores
+}
+
+var worthOf = map[string]float64{robotmem.OutcomeSuccess: 1, robotmem.OutcomePartial: 0.5, robotmem.OutcomeFailure: 0}
+
+// store stores the turns that are over and not stored yet, or all. Each call has a name of its own, so that a call
+// that is repeated after an interruption stores nothing twice.
+func (h *Hooks) store(ctx context.Context, files journals, c *conversation, all bool) error {
+	for i, t := range c.turns {
+		goesOn := !t.over && i == len(c.turns)-1
+		if t.stored || goesOn && !all {
+			continue
+		}
+		if err := h.storeTurn(ctx, c, t); err != nil {
+			return err
+		}
+		if err := files.add(c.path, &entry{Kind: stored, Turn: t.number}); err != nil {
+			return err
+		}
+		t.stored = true
+	}
+
+	return nil
+}
+
+// Sweep stores what hooks had no time to store, now and every minute until ctx ends.
+func (h *Hooks) Sweep(ctx context.Context) {
+	files := journals(h.Folder)
+	every := time.NewTicker(time.Minute)
+	defer every.Stop()
+
+	for {
+		// A journal that was written to just now has a hook of its own.
+		all, err := files.stale(now().Add(-sweepAfter))
+		for _, c := range all {
+			if now().Sub(c.last) > staleAfter {
+				err = errors.Join(err, h.finish(ctx, files, c))
+			} else if c.Episode != "" {
+				err = errors.Join(err, h.store(ctx, files, c, false))
+			}
+		}
+		if err != nil && ctx.Err() == nil {
+			h.log().Warn("what agents did is not stored yet", "error", err)
+		}
+
+		select {
+		case <-ctx.Done():
+			return
+		case <-every.C:
+		}
+	}
+}
+
+const sweepAfter = 10 * time.Second
+
+// storeTurn stores the lessons of a turn, and one perception with all that was done.
+func (h *Hooks) storeTurn(ctx context.Context, c *conversation, t *turn) error {
+	project := projectOf(c.Folder)
+	context := robotmem.Object{"agent": agentOf(c.Client, project)}
+	// What was to be done is not what was learnt: it is found with the memories of the turn, and is no rule.
+	if task := strings.Join(strings.Fields(t.prompt), " "); task != "" {
+		context["task"] = map[string]any{"name": robotmem.Clip(task, taskKept)}
+	}
+	r := readReport(t.answer)
+
+	type lesson struct {
+		text, from, outcome string
+		tags                []string
+	}
+
+	var all []lesson
+	for _, text := range r.lessons {
+		all = append(all, lesson{text, c.Client, "", []string{"lesson"}})
+	}
+
+	for _, text := range ordersIn(t.prompt) {
+		all = append(all, lesson{text, "user", "", []string{"lesson", "user"}})
+	}
+
+	for _, f := range fixesIn(t.uses) {
+		all = append(all, lesson{f.text(), c.Client, robotmem.OutcomeUnknown, []string{"lesson", "command"}})
+	}
+
+	for i, l := range all {
+		_, err := h.Node.Learn(ctx, &robotmem.LearnRequest{
+			Insight: l.text, Context: maps.Clone(context), Collection: h.Collection, SessionID: c.Episode, Tags: l.tags,
+			Outcome: l.outcome, Source: l.from, ObservedAt: &t.until, RequestID: fmt.Sprintf("%s/%d/%d", c.Episode, t.number, i),
+		})
+		// A text that the memory refuses is no reason to lose the others.
+		if errors.Is(err, robotmem.Invalid) || errors.Is(err, robotmem.TooLarge) {
+			h.log().Warn("a lesson is not stored", "lesson", l.text, "error", err)
+		} else if err != nil {
+			return err
+		}
+	}
+
+	work := t.work()
+	if len(work) == 0 {
+		return nil
+	}
+
+	var data strings.Builder
+	lines := json.NewEncoder(&data)
+	lines.SetEscapeHTML(false)
+
+	for _, u := range work {
+		if err := lines.Encode(u); err != nil {
+			return err
+		}
+	}
+	if files := t.files(); len(files) > 0 {
+		context["files"] = files[:min(len(files), mostFiles)]
+	}
+	_, err := h.Node.SavePerception(ctx, &robotmem.SavePerceptionRequest{
+		Description: describe(t, c.Client, project), PerceptionType: "procedural", Data: data.String(),
+		MediaType: "application/x-ndjson", Context: context, Collection: h.Collection, SessionID: c.Episode,
+		ObservedAt: &t.until, Source: c.Client, Origin: fmt.Sprintf("%s/%d", c.Episode, t.number),
+	})
+
+	return err
+}
+
+const mostFiles = 50
+
+// describe says in a sentence what was done in a turn.
+func describe(t *turn, client, project string) string {
+	const most, longest = 5, 100
+
+	var ran, failed []string
+
+	for _, u := range t.work() {
+		if u.Command == "" {
+			continue
+		}
+		command := robotmem.Clip(strings.Join(strings.Fields(u.Command), " "), longest)
+		if u.Failed {
+			failed = append(failed, command)
+		} else if !slices.Contains(ran, command) {
+			ran = append(ran, command)
+		}
+	}
+
+	var files []string
+	for _, file := range t.files() {
+		files = append(files, path.Base(filepath.ToSlash(file)))
+	}
+
+	list := func(verb string, items []string) string {
+		if len(items) == 0 {
+			return ""
+		}
+		text := "; " + verb + " " + strings.Join(items[:min(len(items), most)], ", ")
+		if more := len(items) - most; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+
+		return text
+	}
+
+	return fmt.Sprintf("%s worked on %s%s%s%s", client, project,
+		list("wrote", files), list("ran", ran), list("status not 0:", failed))
+}
+
+func (h *Hooks) log() *slog.Logger {
+	if h.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return h.Log
+}
