@@ -41,7 +41,7 @@ var arrows = []struct {
 	{"robotmem/archive/markdown", []string{"robotmem", "robotmem/archive", "perception/importers"}, "a format, and notes that are learnt through any Service"},
 	{"robotmem/archive/sensors", []string{"robotmem", "perception"}, "perceptions are stored through any Service"},
 	{"robotmem/archive/python", []string{"robotmem", "robotmem/archive", "robotmem/internal/files", "robotmem/internal/record", "robotmem/internal/store", "perception", "consolidate"}, "a file of another program is read, without a memory to fill"},
-	{"robotmem/agent", []string{"robotmem"}, "agents are remembered through any Service"},
+	{"robotmem/agent", []string{"robotmem", "classify/secrets"}, "agents are remembered through any Service"},
 	{"robotmem/attach/mavlink", nil, "a protocol, whatever its messages are for"},
 	{"robotmem/attach", []string{"robotmem", "robotmem/attach/foxglove", "robotmem/attach/mavlink", "perception", "consolidate"}, "a living robot is followed, and remembered through any Service"},
 	{"robotmem/attach/foxglove", []string{"perception/segment"}, "a protocol, whatever its messages are for"},
@@ -124,7 +124,7 @@ var owners = map[string][]string{
 	"gonum.org/v1/gonum":                     {"perception/audio", "perception/importers/recording", "robotmem/internal/advise"},
 	"github.com/knights-analytics/hugot":     {"robotmem/embedding/onnx"},
 	"github.com/chromedp/chromedp":           {"ui/browsertest"}, // its tests alone
-	"github.com/pelletier/go-toml/v2":        {"robotmem/mcp/clients"},
+	"github.com/pelletier/go-toml/v2":        {"robotmem/mcp/clients", "classify/secrets/internal/generate"},
 	"github.com/tailscale/hujson":            {"robotmem/mcp/clients"},
 	module + "robotmem/internal/faultdisk":   {"robotmem/internal/torture"}, // and tests: no node keeps its memory on it
 }

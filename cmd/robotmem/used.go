@@ -50,6 +50,7 @@ var usages = map[string]useOf{
 	"embed_cpu":   {on: onFile | onSite},
 	"taxonomy":    {on: onFile | onSite},
 	"durability":  {on: onFile},
+	"secrets":     {on: onFile | onSite},
 	"key_file":    {on: onFile},
 	"key_command": {on: onFile},
 	"key":         {on: onFile},

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotmem/robotmem-go/classify/secrets"
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
@@ -69,7 +70,7 @@ func (h *Hooks) Handle(ctx context.Context, e *Event) (answer Answer, err error)
 	case Tool:
 		return h.tool(files, at, e)
 	case Said:
-		return Answer{}, files.add(at, &entry{Kind: said, Text: robotmem.Clip(withoutPrivate(e.Message), answerKept)})
+		return Answer{}, files.add(at, &entry{Kind: said, Text: robotmem.Clip(public(e.Message), answerKept)})
 	case Stop:
 		return h.stop(ctx, files, at, e)
 	case End:
@@ -166,7 +167,7 @@ func (h *Hooks) of(ctx context.Context, files journals, at string, e *Event) (*c
 
 // prompt recalls for what the user has said.
 func (h *Hooks) prompt(ctx context.Context, files journals, at string, e *Event) (Answer, error) {
-	text := withoutPrivate(e.Prompt)
+	text := public(e.Prompt)
 	line := &entry{Kind: prompted, Text: robotmem.Clip(text, promptKept)}
 
 	c, err := h.of(ctx, files, at, e)
@@ -205,8 +206,9 @@ func (h *Hooks) tool(files journals, at string, e *Event) (Answer, error) {
 		}
 	}
 	if !h.excluded(u) && (!u.ReadOnly || u.Failed) {
-		u.Command = robotmem.Clip(withoutPrivate(u.Command), 2*outputKept)
-		u.Output = ends(withoutPrivate(u.Output), outputKept)
+		u.Command = robotmem.Clip(public(u.Command), 2*outputKept)
+		// Of a long output the ends alone are looked at, as they are kept.
+		u.Output = ends(public(ends(u.Output, 2*outputKept)), outputKept)
 		lines = append(lines, &entry{Kind: used, Tool: u})
 	}
 	if lines == nil {
@@ -232,16 +234,19 @@ func (h *Hooks) excluded(u *ToolUse) bool {
 // private matches what a user has marked as not to be stored, also if the mark is not closed.
 var private = regexp.MustCompile(`(?is)<private>.*?(?:</private>|$)`)
 
-func withoutPrivate(text string) string {
-	if !strings.Contains(text, "<") {
-		return text
+// public is a text without what is private, and with the names of rules in place of secrets.
+func public(text string) string {
+	if strings.Contains(text, "<") {
+		text = strings.TrimSpace(private.ReplaceAllString(text, ""))
 	}
-	return strings.TrimSpace(private.ReplaceAllString(text, ""))
+	text, _ = secrets.Mask(text)
+
+	return text
 }
 
 // stop stores the turn, or asks for its outcome first.
 func (h *Hooks) stop(ctx context.Context, files journals, at string, e *Event) (Answer, error) {
-	line := &entry{Kind: stopped, Text: robotmem.Clip(withoutPrivate(e.Message), answerKept)}
+	line := &entry{Kind: stopped, Text: robotmem.Clip(public(e.Message), answerKept)}
 	if e.Aborted {
 		line.Text = ""
 	}

@@ -10,6 +10,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,6 +34,7 @@ import (
 // and what its default is.
 type Options struct {
 	Taxonomy   []byte
+	Secrets    string
 	MaxPayload int64
 	MaxStream  int64
 	AllowPaths []string
@@ -214,6 +216,10 @@ func (o *Options) Complete() error {
 	if err := o.checkWeights(); err != nil {
 		return err
 	}
+	o.Secrets = cmp.Or(o.Secrets, record.SecretsWarn)
+	if !slices.Contains(record.SecretsChoices, o.Secrets) {
+		return robotmem.Errorf(robotmem.Invalid, "secrets", "must be one of %s, not %q", strings.Join(record.SecretsChoices, ", "), o.Secrets)
+	}
 
 	o.Disk, o.Logger = cmp.Or[disk.Disk](o.Disk, disk.System{}), cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Clock == nil {
@@ -234,14 +240,14 @@ var builtIn = sync.OnceValue(func() *record.Builder {
 func (o *Options) Records() (wait func() *record.Builder, err error) {
 	if bytes.Equal(o.Taxonomy, taxonomy.YAML) {
 		go builtIn()
-		return builtIn, nil
+		return func() *record.Builder { return &record.Builder{Rules: builtIn().Rules, Secrets: o.Secrets} }, nil
 	}
 	rules, err := classify.Parse(o.Taxonomy)
 	if err != nil {
 		err = robotmem.Errorf(robotmem.Invalid, "taxonomy", "%v", err)
 	}
 
-	return func() *record.Builder { return &record.Builder{Rules: rules} }, err
+	return func() *record.Builder { return &record.Builder{Rules: rules, Secrets: o.Secrets} }, err
 }
 
 func (o *Options) checkWeights() error {

@@ -84,7 +84,7 @@ func (n *Engine) learnNew(
 		return err
 	}
 	*res = robotmem.LearnResponse{Status: "created", AutoInferred: r.Inferred(), Conflicts: []robotmem.ConflictWith{}}
-	res.Interpreted = slices.Concat(r.Unread, r.Misspelt)
+	res.Interpreted = slices.Concat(r.Unread, r.Remarks)
 	if !keepDuplicates {
 		if err := tx.FindDuplicate(r, res); err != nil {
 			return err

@@ -122,7 +122,7 @@ func (n *Engine) rewritten(m *robotmem.Memory, r *robotmem.UpdateRequest) (rec *
 	if r.Context != nil {
 		rec, err = n.records.Prepare(m.Type, r.NewContent, r.Context)
 	} else {
-		rec, err = n.records.RecordFor(m.Type, r.NewContent, m.Context)
+		rec, err = n.records.PrepareText(m.Type, r.NewContent, m.Context)
 	}
 
 	if err != nil {

@@ -44,7 +44,7 @@ type Record struct {
 	Statement  consolidate.Statement
 	Signature  Signature         // only of a fact
 	Unread     []string          // values at paths of outcomes that cannot be read
-	Misspelt   []string          // parameters that are texts and look like quantities
+	Remarks    []string          // parameters that are texts and look like quantities
 	Perception *PerceptionRecord // nil for a fact
 	Call       Call              // that stores it
 
@@ -54,11 +54,19 @@ type Record struct {
 const maxSummary = 300 // characters
 
 // Builder prepares records with the rules of a taxonomy.
-type Builder struct{ Rules *classify.Rules }
+type Builder struct {
+	Rules *classify.Rules
+	// Secrets is what is done about keys, tokens and passwords in a new text: SecretsWarn and so on; warn if empty.
+	Secrets string
+}
 
 // Prepare is RecordFor for a new memory. It also refuses an invalid pose and a context
 // that contradicts itself, which RecordFor accepts in stored memories.
 func (b *Builder) Prepare(kind, content string, context robotmem.Object) (*Record, error) {
+	content, context, remarks, err := b.guard(kind, content, context)
+	if err != nil {
+		return nil, err
+	}
 	r, err := b.RecordFor(kind, content, context)
 	if err != nil {
 		return nil, err
@@ -67,9 +75,23 @@ func (b *Builder) Prepare(kind, content string, context robotmem.Object) (*Recor
 		return nil, r.contradiction
 	}
 
-	r.Misspelt = misspelt(r.Context)
+	r.Remarks = append(remarks, misspelt(r.Context)...)
 
 	return r, checkPose(r.Context)
+}
+
+// PrepareText is Prepare for a new text of a memory whose context is stored already.
+func (b *Builder) PrepareText(kind, content string, context robotmem.Object) (*Record, error) {
+	content, _, remarks, err := b.guard(kind, content, nil)
+	if err != nil {
+		return nil, err
+	}
+	r, err := b.RecordFor(kind, content, context)
+	if err == nil {
+		r.Remarks = remarks
+	}
+
+	return r, err
 }
 
 // thousands is a comma between groups of three digits, which means no decimal.
