@@ -1,5 +1,6 @@
 """The recorder: what is pushed is stored in order, dropped samples are counted, and push never waits."""
 
+import contextlib
 import datetime
 import os
 import subprocess
@@ -7,6 +8,7 @@ import sys
 import tempfile
 import time
 import unittest
+import warnings
 
 from robotmem_node import Memory, RobotmemError
 
@@ -51,6 +53,18 @@ class Recording(unittest.TestCase):
         self.assertEqual(str(values), "[1.0, 2.0, nan, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]")
         self.assertEqual(chunks[0].metadata["times_s"], [0, 0.01, 0.05])
         self.assertEqual(joint.counts, (9, 7, 2))
+
+    def test_the_clock_of_the_first_stamp_is_looked_at(self):
+        now = time.time()
+        for stamp, told in ((12.5, "starts at 0"), (now * 1e3, "not in seconds"), (now * 1e9, "not in seconds"), (now + 40 * 86_400, "40 days ahead")):
+            with self.assertWarnsRegex(RuntimeWarning, told), contextlib.suppress(ValueError), self.m.recorder("joint", 100) as joint:
+                joint.push(stamp, 1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for stamp in (now, now - 400 * 86_400, datetime.datetime.now(datetime.timezone.utc), float("nan")):
+                with contextlib.suppress(ValueError), self.m.recorder("joint", 100) as joint:
+                    joint.push(stamp, 1)
+                    joint.push(5.0, 1)  # only the first is looked at
 
     def test_what_does_not_fit_is_dropped_and_counted(self):
         slow = self.m.recorder("slow", 10, buffer=20)

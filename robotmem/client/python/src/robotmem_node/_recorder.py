@@ -13,6 +13,7 @@ import os
 import sys
 import threading
 import time
+import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 from ._errors import RobotmemError
@@ -25,6 +26,25 @@ _MAX_CHUNK = 65536  # bytes
 _ALL_STAMPS = 64  # samples of a chunk whose stamps are all kept
 _LATEST = 32_503_680_000  # the year 3000
 _FORKED = "the recorder of %s belongs to the process that made it; make one after the fork"
+
+
+def _check_clock(source: str, t: Any) -> None:
+    """Warn of a first stamp that is no time since 1970 in seconds, or that this computer has not reached."""
+    stamp = t.timestamp() if isinstance(t, datetime.datetime) else t
+    if not isinstance(stamp, numbers.Real) or not math.isfinite(stamp):
+        return
+    now, day, least = time.time(), 86_400, 100_000_000  # 1973
+    if now < least:
+        told = "this computer's clock says 1970; set it, or give stamps of another clock"
+    elif stamp < least:
+        told = "it is no time since 1970, but that of a clock which starts at 0 (time.monotonic, a simulation); use time.time()"
+    elif stamp > 1e10:
+        told = "it is not in seconds; divide ms by 1e3, us by 1e6, ns by 1e9"
+    elif stamp > now + day:
+        told = "it is %.0f days ahead of this computer's clock" % ((stamp - now) / day)
+    else:
+        return
+    warnings.warn("the first stamp of %s is %r: %s" % (source, t, told), RuntimeWarning, stacklevel=3)
 
 
 class RecorderCounts(NamedTuple):
@@ -113,6 +133,8 @@ class Recorder:
         if self._closing or len(self._waiting) >= self._most:
             self._dropped += 1
             return False
+        if self._pushed == 1:
+            _check_clock(self.source, t)
         values = values.tolist() if hasattr(values, "tolist") else tuple(values) if isinstance(values, list) else values
         self._waiting.append((t, values))  # type: ignore[arg-type]  # one append is atomic
         return True
