@@ -12,6 +12,7 @@ import (
 
 type mcpCmd struct {
 	Hooks    bool   `name:"hooks" help:"Let the hooks of this user's agents ask this process, which has the memory open."`
+	Tools    string `name:"tools" enum:"all,minimal" default:"all" placeholder:"all|minimal" help:"Which tools the model gets: all, or only those that store and recall: learn, recall, save_perception, forget, update, start_session, end_session."`
 	Warnings string `name:"warnings" placeholder:"URL" help:"Tell the client at once of the warnings of a robot: the address that robotmem attach --listen prints."`
 }
 
@@ -19,7 +20,7 @@ type mcpCmd struct {
 // stored before the file is closed.
 func (c *mcpCmd) Run(ctx context.Context, a *app) error {
 	a.serves = clientMCP
-	options := mcp.Options{Version: a.Version, Logger: a.Log}
+	options := mcp.Options{Version: a.Version, Logger: a.Log, Minimal: c.Tools == "minimal"}
 	if c.Warnings != "" {
 		if err := attach.CheckAddress(c.Warnings); err != nil {
 			return err

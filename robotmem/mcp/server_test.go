@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,6 +105,36 @@ func TestToolsDescribeThemselves(t *testing.T) {
 	want := map[string]bool{"advise": true, "learn": true, "recall": true, "save_perception": true, "forget": true, "update": true, "start_session": true, "end_session": true, "get": true, "timeline": true, "preview": true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
+	}
+}
+
+// A model with few tools is told of no others.
+func TestMinimalTools(t *testing.T) {
+	c := connect(t, NewServer(&fake{}, Options{Minimal: true}))
+	res, err := c.ListTools(t.Context(), mcp.ListToolsRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, tool := range res.Tools {
+		got = append(got, tool.Name)
+	}
+	slices.Sort(got)
+	want := slices.Sorted(slices.Values(MinimalTools))
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("tools (-want +got):\n%s", diff)
+	}
+
+	text := told(true)
+	for _, name := range []string{"timeline", "preview", "get returns"} {
+		if strings.Contains(text, name) {
+			t.Errorf("the instructions speak of %s: %s", name, text)
+		}
+	}
+	for _, name := range MinimalTools {
+		if !strings.Contains(text, name) {
+			t.Errorf("the instructions do not speak of %s", name)
+		}
 	}
 }
 
