@@ -2,6 +2,7 @@ package recording
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -134,6 +135,11 @@ func (imp *importer) saveGoal(ctx context.Context, g *events.Episode) error {
 		Origin:  importers.Origin("recording/" + imp.id + imp.o.hash() + imp.o.eventsHash() + g.ID + "@" + imp.clock.decimal(g.StartLog)),
 		Context: imp.eventContext(g.About(), g.From, g.StartLog), StartedAt: importers.Clock(g.Start),
 	})
+	if errors.Is(err, importers.ErrEnded) {
+		// An import that was interrupted has stored it whole.
+		imp.report.Episodes++
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("starting the episode of a goal: %w", err)
 	}

@@ -2,6 +2,7 @@ package recording_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,6 +69,28 @@ func TestWhatHappenedInARecording(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[float64]int{1: 2, 0: 1}, outcomes); diff != "" {
 		t.Errorf("outcomes of the episodes (-want +got):\n%s", diff)
+	}
+}
+
+// An import that was interrupted after some of its goals had ended goes on.
+func TestGoalsOfAnInterruptedImport(t *testing.T) {
+	sink := importerstest.New(t)
+	run := func() (*recording.Report, error) {
+		src := open(t, write(t, "nav.mcap", realFile(t, "recordings/nav_failures.mcap")))
+		return recording.Import(t.Context(), src, recording.Options{Events: events.Builtin()}, sink, nil)
+	}
+
+	sink.Fail = errors.New("the disk is full")
+	if _, err := run(); !errors.Is(err, sink.Fail) {
+		t.Fatal(err)
+	}
+	if len(sink.Facts) == 0 {
+		t.Fatal("no goal was stored before the error")
+	}
+	sink.Fail = nil
+	report, err := run()
+	if err != nil || report.Episodes != 3 || len(sink.Facts) != 6 {
+		t.Errorf("%+v, %v; %d facts", report, err, len(sink.Facts))
 	}
 }
 
