@@ -42,6 +42,7 @@ var arrows = []struct {
 	{"robotmem/archive/sensors", []string{"robotmem", "perception"}, "perceptions are stored through any Service"},
 	{"robotmem/archive/python", []string{"robotmem", "robotmem/archive", "robotmem/internal/files", "robotmem/internal/record", "robotmem/internal/store", "perception", "consolidate"}, "a file of another program is read, without a memory to fill"},
 	{"robotmem/agent", []string{"robotmem", "classify/secrets"}, "agents are remembered through any Service"},
+	{"robotmem/imports", []string{"robotmem", "robotmem/archive/sensors", "robotmem/internal/disk", "robotmem/internal/files", "robotmem/internal/store/sqlite", "perception"}, "recordings that a node receives, stored through any Service"},
 	{"robotmem/attach/mavlink", nil, "a protocol, whatever its messages are for"},
 	{"robotmem/attach", []string{"robotmem", "robotmem/attach/foxglove", "robotmem/attach/mavlink", "perception", "consolidate"}, "a living robot is followed, and remembered through any Service"},
 	{"robotmem/attach/foxglove", []string{"perception/segment"}, "a protocol, whatever its messages are for"},
@@ -132,7 +133,7 @@ var owners = map[string][]string{
 // memorySuffixes begin the names of what belongs to a memory, after the name of its file. Package
 // robotmem/internal/files appends them, and nothing else.
 var memorySuffixes = []string{
-	"-wal", "-shm", "-journal", ".payloads", ".keys", ".tokens", ".secret", ".backups.json", ".fleet", ".node", ".lock",
+	"-wal", "-shm", "-journal", ".payloads", ".keys", ".tokens", ".secret", ".backups.json", ".fleet", ".node", ".lock", ".imports",
 	".before-restore", ".damaged", ".recover", ".tmp", ".new-", ".part",
 }
 

@@ -116,6 +116,12 @@ func (m Memory) Keys() string { return m.db + ".keys" }
 // Address is the path of the file with the address of a node that the Python package has started.
 func (m Memory) Address() string { return m.db + ".node" }
 
+// Imports is the path of the folder of recordings that a node has received and not yet imported.
+func (m Memory) Imports() string { return m.db + ".imports" }
+
+// ImportsLock is the path of the lock that a process holds while it uses a folder of received recordings.
+func ImportsLock(folder string) string { return folder + ".lock" }
+
 // All are the paths of the memory's own files and folders, whether they exist or not, the database first.
 // Locks, and copies that a restore or a repair left, are not among them.
 func (m Memory) All() []string {
