@@ -76,6 +76,8 @@ type Options struct {
 	// Pause begins or ends a pause of the background work, for /api/workers. Without it the
 	// routes do not exist.
 	Pause func(on bool)
+	// Imports takes recordings for /api/imports. Without it the routes do not exist.
+	Imports Importer
 	// EpisodeMCAP writes an episode as an MCAP file, for /api/sessions/{session_id}/mcap.
 	// Without it the route does not exist.
 	EpisodeMCAP func(ctx context.Context, w io.Writer, sessionID string) error
@@ -195,6 +197,10 @@ func (s *server) routes() http.Handler {
 	if s.opts.Pause != nil {
 		e.POST("/api/workers/pause", requireRight(&robotmem.Op{Name: "pause_workers"}, s.pause(true)))
 		e.POST("/api/workers/resume", requireRight(&robotmem.Op{Name: "resume_workers"}, s.pause(false)))
+	}
+
+	if s.opts.Imports != nil {
+		s.addImports(e)
 	}
 
 	if s.opts.Fleet != nil {

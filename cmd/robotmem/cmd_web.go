@@ -26,6 +26,7 @@ import (
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/tokens"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive/sensors"
+	"github.com/robotmem/robotmem-go/robotmem/imports"
 	"github.com/robotmem/robotmem-go/robotmem/mcp"
 	"github.com/robotmem/robotmem-go/robotmem/site"
 	"github.com/robotmem/robotmem-go/ui"
@@ -153,6 +154,13 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	options.EpisodeMCAP = func(ctx context.Context, w io.Writer, session string) error {
 		_, err := sensors.ExportMCAP(ctx, svc, w, sensors.ExportOptions{Session: session})
 		return err
+	}
+	if set.imports >= 0 {
+		received := imports.Open(imports.Options{
+			Node: svc, Memory: m.Files().DB(), FileID: id, Limit: set.imports, ReadOnly: m.ReadOnly(), Log: a.Log,
+		})
+		defer func() { err = errors.Join(err, received.Close()) }()
+		options.Imports = received
 	}
 	options.Ready, options.Pause = m.Ready, m.Pause
 	options.Memory = m.Memory().Part(web.DefaultMemory)

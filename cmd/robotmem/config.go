@@ -69,8 +69,9 @@ type config struct {
 	TLSCert         string   `mapstructure:"tls_cert"`
 	TLSKey          string   `mapstructure:"tls_key"`
 	AllowHost       []string `mapstructure:"allow_host"`
-	BasePath        string   `mapstructure:"base_path"` // such as /robotmem, "" for the root
-	Rate            string   `mapstructure:"rate"`      // a number, "" for the default
+	BasePath        string   `mapstructure:"base_path"`    // such as /robotmem, "" for the root
+	Rate            string   `mapstructure:"rate"`         // a number, "" for the default
+	ImportLimit     string   `mapstructure:"import_limit"` // a size, 0 for no imports over HTTP, "" for the default
 	// Retention are rules as --keep of retain takes them, MinFree a size.
 	Retention []string `mapstructure:"retention"`
 	MinFree   string   `mapstructure:"min_free"`
@@ -91,6 +92,7 @@ type config struct {
 	// What check has read of the texts above.
 	level     slog.Level
 	memory    local.Memory
+	imports   int64 // bytes, -1 for no imports, 0 for the default
 	retention admin.Retention
 	backups   *backup.Schedule // nil if none is set
 }
@@ -310,6 +312,15 @@ func (c *config) check() error {
 			return invalid("memory", "must be a size such as 64MiB, not %q", c.Memory)
 		}
 		c.memory = local.Memory(n)
+	}
+
+	switch n, err := parseSize(c.ImportLimit); {
+	case c.ImportLimit == "0":
+		c.imports = -1
+	case err == nil:
+		c.imports = n
+	case c.ImportLimit != "":
+		return invalid("import_limit", "must be a size such as 16GB, or 0 to take no recordings, not %q", c.ImportLimit)
 	}
 
 	if !(c.EmbedCPU >= embedding.MinCPU && c.EmbedCPU <= embedding.MaxCPU) {

@@ -76,10 +76,11 @@ var usages = map[string]useOf{
 	"reranker_model": {on: onFile | onSite, needs: "reranker"},
 	"reranker_key":   {on: onFile | onSite, needs: "reranker"},
 
-	"tls_cert":   {on: onFile | onSite, by: onlyWeb, needs: "tls_key"},
-	"tls_key":    {on: onFile | onSite, by: onlyWeb, needs: "tls_cert"},
-	"allow_host": {on: onFile | onSite, by: onlyWeb},
-	"rate":       {on: onFile | onSite, by: onlyWeb},
+	"tls_cert":     {on: onFile | onSite, by: onlyWeb, needs: "tls_key"},
+	"tls_key":      {on: onFile | onSite, by: onlyWeb, needs: "tls_cert"},
+	"allow_host":   {on: onFile | onSite, by: onlyWeb},
+	"import_limit": {on: onFile, by: onlyWeb},
+	"rate":         {on: onFile | onSite, by: onlyWeb},
 
 	"retention":    {on: onFile | onSite, by: append(serving, "retain")},
 	"min_free":     {on: onFile | onSite, by: append(serving, "retain")},

@@ -204,6 +204,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List imports
+         * @description The recordings that were sent to this node since its start, the newest first and without results, and what it takes.
+         */
+        get: operations["imports"];
+        put?: never;
+        /**
+         * Import a recording
+         * @description Send a recording (MCAP, rosbag2, ROS 1 bag, ULog, also compressed with zstd) as the body, or the files of a folder as the parts of a form with file names. It is imported as `robotmem import` does, after the answer and one at a time. Needs a token that may write.
+         */
+        post: operations["import_recording"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/imports/{import_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow an import
+         * @description How far an import is, and at its end what was understood of the recording.
+         */
+        get: operations["import_status"];
+        put?: never;
+        post?: never;
+        /**
+         * Cancel an import
+         * @description End an import, or the receiving of its files. What it has stored stays; sending the same recording again goes on. One that has ended stays as it is. Needs a token that may write.
+         */
+        delete: operations["cancel_import"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/incidents": {
         parameters: {
             query?: never;
@@ -1298,6 +1346,117 @@ export interface components {
             memory_id: number;
             uid: string;
             versions: components["schemas"]["Version"][];
+        };
+        /** Import */
+        Import: {
+            /** @description Imports that run before a queued one. */
+            ahead?: number;
+            /** @description Received. */
+            bytes: number;
+            collection?: string;
+            /** @description Messages that are imported. */
+            done?: number;
+            /** Format: date-time */
+            ended_at?: string;
+            /** ImportError */
+            error?: {
+                detail: string;
+                field?: string;
+                kind: string;
+            };
+            import_id: string;
+            map_id?: string;
+            /** @description Name of the file or folder. */
+            name: string;
+            /** Format: date-time */
+            received_at: string;
+            result?: components["schemas"]["ImportResult"];
+            robot?: string;
+            /**
+             * @description The last three end it.
+             * @enum {string}
+             */
+            state: "receiving" | "queued" | "importing" | "done" | "failed" | "cancelled";
+            /** @description Messages of the recording; absent while it is unknown. */
+            total?: number;
+            /** @description Name of the token that sent it. */
+            who?: string;
+        };
+        /** ImportResult */
+        ImportResult: {
+            /** @description The first place where the recording is damaged. */
+            broken?: string;
+            clock_resets?: number;
+            /** Format: date-time */
+            ended_at?: string;
+            episode_count: number;
+            /** @description Goals of the recording, the first 100. */
+            episodes?: {
+                outcome?: string;
+                session_id: string;
+                /** Format: date-time */
+                started_at?: string;
+                title: string;
+            }[];
+            fact_count: number;
+            /** @description What messages say, at most 100. */
+            facts?: {
+                memory_id: number;
+                /** Format: date-time */
+                observed_at?: string;
+                outcome?: string;
+                text: string;
+            }[];
+            /** @description Format of the recording. */
+            kind: string;
+            /** @description It was imported before, to its end; nothing was read. */
+            known?: boolean;
+            /** @description Messages that could not be read. */
+            lost?: number;
+            /** @description Messages that were read. */
+            messages: number;
+            /** @description Messages whose log time cannot be the time of an observation. */
+            mistimed?: number;
+            /** @description Topics beyond those listed. */
+            more_topics?: number;
+            perceptions: number;
+            /** @description Namespaces in which the same action has goals: several robots. */
+            robots?: string[];
+            /** @description Its episode. */
+            session_id?: string;
+            /** Format: date-time */
+            started_at?: string;
+            /** @description Perceptions that were new. */
+            stored: number;
+            topics?: {
+                /** @description Messages within perceptions. */
+                kept: number;
+                /** @description Messages that were stored and not understood, by reason. */
+                notes?: {
+                    [key: string]: number;
+                };
+                perceptions: number;
+                /** @description Messages. */
+                read: number;
+                /** @description Messages that were left out, by reason. */
+                skipped?: {
+                    [key: string]: number;
+                };
+                topic: string;
+                type: string;
+            }[];
+            undecoded?: number;
+            warnings?: string[];
+        };
+        /** Imports */
+        Imports: {
+            /** @description Bytes that they take. */
+            held_bytes: number;
+            imports: components["schemas"]["Import"][];
+            /** @description Bytes that all recordings which wait may take together. */
+            limit_bytes: number;
+            /** @description Why the node takes no recordings. */
+            read_only?: string;
         };
         Incident: {
             /**
@@ -2882,6 +3041,150 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    imports: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The imports. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Imports"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    import_recording: {
+        parameters: {
+            query: {
+                /** @description Name of the file or folder, such as drive.mcap. */
+                name: string;
+                /** @description The parts of the form are the files of one folder, such as those of rosbag2. */
+                folder?: boolean;
+                /** @description Namespace. */
+                collection?: string;
+                /** @description The robot, for the context. */
+                robot?: string;
+                /** @description The map that poses in the frame map are of. */
+                map_id?: string;
+                /** @description One robot of several, such as /r1: only its topics count, and /tf. */
+                namespace?: string;
+                /** @description Only these topics, as globs. */
+                topic?: string[];
+                /** @description Not these topics, as globs. */
+                exclude?: string[];
+                /** @description Store the messages alone, without facts, goals and outcomes. */
+                no_events?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+                "multipart/form-data": {
+                    /** @description The files, each with its name. */
+                    file?: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description The import waits, or runs. */
+            202: {
+                headers: {
+                    /** @description Where its state is. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    import_status: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The import. */
+                import_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The import. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    cancel_import: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The import. */
+                import_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The import. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
         };
