@@ -150,7 +150,7 @@ func (w *world) byKeyboardAlone(t *testing.T) {
 	p.see(titles, "ladle")
 	p.until(`(document.activeElement.blur(), true)`)
 	var way []string
-	for range 13 {
+	for range 14 {
 		p.key(kb.Tab)
 		step := eval[struct {
 			Name    string  `json:"name"`

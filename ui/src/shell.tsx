@@ -9,6 +9,7 @@ import { theme } from "./app/theme";
 import { title } from "./app/title";
 import { Button, Dialog, Toasts } from "./parts/controls";
 import { Icon } from "./parts/icons";
+import { ImportButton, Imports } from "./imports/drop";
 import { Access, Leave } from "./access";
 import { Page, entryOf, pages } from "./pages";
 
@@ -94,6 +95,7 @@ export function Shell() {
         <span class="top-space" />
         <Live />
         <Leave />
+        <ImportButton />
         <Button kind="quiet" icon="keyboard" label={t("keys")} onClick={() => (keysShown.value = true)} />
         <Button
           kind="quiet"
@@ -117,6 +119,7 @@ export function Shell() {
         <Page />
       </main>
       <Toasts />
+      <Imports />
       {keysShown.value && <Keys />}
     </Access>
   );

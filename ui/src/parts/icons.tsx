@@ -13,6 +13,7 @@ const paths = {
   copy: "M9 9h10v11H9zM15 9V4H5v11h4",
   more: "M6 12h.01M12 12h.01M18 12h.01",
   download: "M12 4v11m-4.500-4.500L12 15l4.500-4.500M5 20h14",
+  upload: "M12 15V4m-4.500 4.500L12 4l4.500 4.500M5 20h14",
   back: "M15 5l-7 7 7 7",
   forward: "M9 5l7 7-7 7",
   down: "m6 9 6 6 6-6",
