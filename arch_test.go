@@ -108,7 +108,7 @@ var owners = map[string][]string{
 	"github.com/go-ego/gse":                  {"robotmem/internal/text"},
 	"github.com/alecthomas/kong":             {"cmd/robotmem", "cmd/robotmem/internal/complete", "cmd/robotmem/internal/manual"},
 	"github.com/go-viper/mapstructure/v2":    {"cmd/robotmem"},
-	"github.com/goccy/go-yaml":               {"classify", "cmd/robotmem", "cmd/robotmem/internal/tokens", "perception/importers/recording", "perception/events"},
+	"github.com/goccy/go-yaml":               {"classify", "cmd/robotmem", "cmd/robotmem/internal/tokens", "perception/importers/recording", "perception/events", "perception/occupancy"},
 	"github.com/go-playground/validator/v10": {"robotmem"},
 	"github.com/ollama/ollama":               {"robotmem/embedding"},
 	"github.com/nlpodyssey/safetensors":      {"robotmem/embedding"},

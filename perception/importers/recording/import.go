@@ -89,6 +89,7 @@ type importer struct {
 	happened   *happenings         // nil: messages are stored, and nothing is read in them
 	newest     uint64              // log time of this run of the clock
 	actions    map[string][]string // namespaces by action
+	grids      map[string]keptGrid // the last map of each topic
 	onRestart  func(ctx context.Context) error
 	onEvent    func(ctx context.Context, e *events.Event, circumstances, spatial map[string]any) error
 	batch      []importers.Perception
@@ -113,6 +114,7 @@ type channel struct {
 	pose       poseKind
 	hasPayload bool
 	tells      bool // its messages may say that something happened
+	grid       bool // its messages are maps
 	segment    *openSegment
 }
 
@@ -162,6 +164,18 @@ func (imp *importer) finish(ctx context.Context) error {
 		if err := imp.closeSegment(ctx, imp.open[0]); err != nil {
 			return err
 		}
+	}
+
+	grids, err := imp.gridPerceptions()
+	if err != nil {
+		return err
+	}
+
+	for _, p := range grids {
+		if err := imp.add(ctx, p); err != nil {
+			return err
+		}
+		imp.report.Maps++
 	}
 
 	if err := imp.flush(ctx); err != nil {
@@ -217,6 +231,7 @@ func (imp *importer) channel(c *Channel) *channel {
 		Channel: c, topic: t, pose: poseKindOf(c),
 		hasPayload: slices.Contains(payloadTypes, message.ShortName(c.SchemaName)),
 		tells:      imp.happened.wants(c),
+		grid:       isGrid(c),
 	}
 	if !imp.o.InNamespace(c.Topic) {
 		one.pose, one.tells = poseNone, false
@@ -299,6 +314,9 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 
 	observed, problem := imp.clock.observed(v, m)
 	imp.mistimed(t, problem)
+	if c.grid && v != nil {
+		imp.keepGrid(t, c.Topic, v, observed)
+	}
 
 	t.lastTime, t.stored = m.LogTime, true
 	t.report.Kept++
@@ -452,8 +470,9 @@ type Report struct {
 	Recording   string        `json:"recording"` // its ID
 	Session     string        `json:"session_id"`
 	Messages    uint64        `json:"messages"`    // read
-	Perceptions int           `json:"perceptions"` // with the manifest
-	Stored      int           `json:"stored"`      // of them new to the sink
+	Perceptions int           `json:"perceptions"` // with the manifest and the maps
+	Maps        int           `json:"maps,omitempty"`
+	Stored      int           `json:"stored"` // of them new to the sink
 	Topics      []TopicReport `json:"topics,omitempty"`
 	// Undecoded counts the messages that were stored and could not be decoded, Mistimed those whose log
 	// time cannot be the time of an observation. The notes of their topics give the reasons.
