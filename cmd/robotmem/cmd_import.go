@@ -20,17 +20,19 @@ import (
 	"github.com/robotmem/robotmem-go/perception/importers"
 	"github.com/robotmem/robotmem-go/perception/importers/lerobot"
 	"github.com/robotmem/robotmem-go/perception/importers/recording"
+	"github.com/robotmem/robotmem-go/perception/occupancy"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/archive/jsonl"
 	"github.com/robotmem/robotmem-go/robotmem/archive/markdown"
 	"github.com/robotmem/robotmem-go/robotmem/archive/python"
 	"github.com/robotmem/robotmem-go/robotmem/archive/sensors"
+	"github.com/robotmem/robotmem-go/robotmem/imports"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 type importCmd struct {
-	File           string `arg:"" help:"A file of learn requests, one a line or as a JSON array (- is stdin, also for an archive, a memory.db or an MCAP file); a recording (MCAP, rosbag2, ROS 1 bag, ULog); a LeRobot dataset; an archive of export --archive; a memory.db of the Python robotmem; or Markdown, exported or written by hand. The contents decide which it is."`
+	File           string `arg:"" help:"A file of learn requests, one a line or as a JSON array (- is stdin, also for an archive, a memory.db or an MCAP file); a recording (MCAP, rosbag2, ROS 1 bag, ULog); a map.yaml of map_server with its picture; a LeRobot dataset; an archive of export --archive; a memory.db of the Python robotmem; or Markdown, exported or written by hand. The contents decide which it is."`
 	DryRun         bool   `name:"dry-run" help:"Archives, memory.db, notes: check all of it and print what would be stored; store nothing."`
 	ArchiveKey     string `name:"archive-key-file" placeholder:"FILE" help:"Archives: the key of an encrypted one, if it is not that of the memory."`
 	KeepDuplicates bool   `name:"keep-duplicates" help:"Facts: store every line, also lines that repeat a known fact."`
@@ -43,7 +45,7 @@ type importCmd struct {
 	Rate     map[string]float64 `name:"rate" placeholder:"GLOB=HZ" help:"Recordings: at most so many messages a second of a topic; repeatable."`
 	Segment  float64            `name:"segment" placeholder:"SECONDS" help:"Recordings: how much of a topic is one perception (default 10)."`
 	Robot    string             `name:"robot" placeholder:"NAME" help:"Recordings: the robot, for the context."`
-	MapID    string             `name:"map-id" placeholder:"NAME" help:"Recordings: the map that poses in the frame map are of."`
+	MapID    string             `name:"map-id" placeholder:"NAME" help:"Recordings: the map that poses in the frame map are of. map.yaml: its name."`
 	Events   live.Rules         `embed:""`
 	Episodes []string           `name:"episodes" sep:"," placeholder:"N,A-B" help:"LeRobot: only these episodes, such as 0,5-9."`
 	Name     string             `name:"name" placeholder:"NAME" help:"LeRobot: what the dataset is called; the folder's name unless given. The same name is stored once."`
@@ -167,6 +169,8 @@ func sourceOf(ctx context.Context, path string) (importer, error) {
 	}
 
 	switch {
+	case (filepath.Ext(path) == ".yaml" || filepath.Ext(path) == ".yml") && occupancy.Recognizes(head):
+		return (*importCmd).placeMap, nil
 	case recording.Recognizes(path, f):
 		// Recordings are tested before archives, because both may be compressed with zstd.
 		return (*importCmd).recording, nil
@@ -541,6 +545,13 @@ func (c *importCmd) dataset(ctx context.Context, a *app) error {
 		}
 
 		return report, report.Broken != "", err
+	})
+}
+
+// placeMap imports a map.yaml of map_server with its picture.
+func (c *importCmd) placeMap(ctx context.Context, a *app) error {
+	return c.perceptions(ctx, a, func(to importers.Sink, _ func(importers.Progress)) (any, bool, error) {
+		return imports.Map(ctx, c.File, imports.MapOptions{MapID: c.MapID, Robot: c.Robot, To: to})
 	})
 }
 
