@@ -49,6 +49,7 @@ func TestDashboard(t *testing.T) {
 			"keys in lists":                   w.keysInLists,
 			"what covers a fact":              w.covered,
 			"a map of two kinds":              w.mapOfKinds,
+			"a map beneath its points":        w.mapBeneath,
 			"the nearest success":             w.nearestSuccess,
 			"two fingers on a plot":           w.twoFingers,
 			"deep check and repair":           w.deepCheckAndRepair,

@@ -11,6 +11,7 @@ import { useHand } from "./plane_hand";
 import { betweenLines, digits, fit, room, shown, ticks, toU, toV, toX, toY, zoomed, type Box, type Frame, type Picked, type View } from "./plane_view";
 import { Axes, Tip } from "./plane_over";
 import { stepAbove } from "./steps";
+import { drawUnderlay, type Underlay } from "./underlay";
 import { t } from "./plane.text";
 
 interface PlaneProps {
@@ -24,6 +25,8 @@ interface PlaneProps {
   /** Name of the frame, for the corner. */
   frame: string;
   heat?: Heat;
+  /** What lies beneath the points. */
+  underlay?: Underlay;
   picked?: Picked;
   /** Memories to ring. */
   found?: ReadonlySet<number>;
@@ -169,12 +172,13 @@ export function Plane(p: PlaneProps) {
     g.beginPath();
     g.rect(frame.left, frame.top, frame.width, frame.height);
     g.clip();
+    if (p.underlay) drawUnderlay(g, p.underlay, view, frame);
     drawGrid(g, us, vs, view, frame);
     if (p.heat) drawHeat(g, p.heat, view, frame);
     drawPoints(g, p.points, view, frame, !!p.heat);
     if (p.found) drawRings(g, p.points, p.found, view, frame);
     g.restore();
-  }, [p.points, p.heat, p.found, p.whole, own, width, height, dark.value, lang.value]);
+  }, [p.points, p.heat, p.underlay, p.found, p.whole, own, width, height, dark.value, lang.value]);
 
   const elsewhere = p.over === undefined ? undefined : p.points.find((q) => q.id === p.over);
   const tip = hover ?? (elsewhere && { x: toX(view, frame, elsewhere.u), y: toY(view, frame, elsewhere.v), point: elsewhere });

@@ -182,3 +182,8 @@ test("the hidden coordinate of the nearest point", () => {
   assert.equal(depth(all, 4, 3), 8);
   assert.equal(depth([], 0, 0), undefined);
 });
+
+test("an address hides the map beneath the points", () => {
+  assert.equal(read(new URLSearchParams("plan=off")).bare, true);
+  assert.equal(address({ ...read(new URLSearchParams("plan=off")) }), "/map?plan=off");
+});

@@ -23,6 +23,8 @@ export interface MapState {
   type?: "fact" | "perception";
   outcome?: boolean;
   heat: HeatKind;
+  /** Whether the map beneath the points is hidden. */
+  bare?: boolean;
   /** The place that is picked, with all its coordinates. */
   at?: number[];
   radius?: number;
@@ -64,6 +66,7 @@ export function read(query: URLSearchParams): MapState {
     type: oneOf(query.get("type"), ["fact", "perception"]),
     outcome: outcome === "worked" ? true : outcome === "failed" ? false : undefined,
     heat: oneOf(query.get("heat"), ["count", "failures"]) ?? "",
+    ...(query.get("plan") === "off" ? { bare: true } : {}),
     at: numbers(query.get("at")),
     view: stand(query.get("view")),
     radius: Number.isFinite(radius) && radius > 0 ? radius : undefined,
@@ -82,6 +85,7 @@ export function address(s: MapState): string {
   set("type", s.type);
   if (s.outcome !== undefined) set("outcome", s.outcome ? "worked" : "failed");
   set("heat", s.heat);
+  if (s.bare) set("plan", "off");
   set("at", s.at?.join(","));
   set("view", s.view?.map((n) => Number(n.toPrecision(7))).join(","));
   if (s.radius) set("radius", String(s.radius));

@@ -12,6 +12,7 @@ import type { Heat, PlanePoint } from "../plots/plane_draw";
 import type { Box } from "../plots/plane_view";
 import { count, depth, extent, key, letters, onPlane, order, points as request, usual, wider, type Axes, type MapState, type Space } from "./map_query";
 import { t } from "./map.text";
+import { UnderlayChoice, useUnderlay } from "./map_underlay";
 
 /** A space by its field, frame and map. */
 export function spaceName(f: Pick<Space, "field" | "frame_id" | "map_id" | "dims">): string {
@@ -72,6 +73,7 @@ export function SpacePlane({ s, space, spaces, found, over, onPick }: SpaceProps
     if (axes !== "xy") return { kind: s.heat, ...count(all, part ?? whole) };
     return { kind: s.heat, side: a.cell ?? 0, cells: a.cells.map((c) => ({ ...c, u: c.x, v: c.y })) };
   }, [a, s.heat, all]);
+  const plan = useUnderlay(space, s.collection, axes === "xy" && !s.bare);
   const timer = useRef(0);
   const moved = useRef(0);
 
@@ -116,6 +118,7 @@ export function SpacePlane({ s, space, spaces, found, over, onPick }: SpaceProps
         axes={[...names]}
         frame={`${space.frame_id || t("noFrame")}${space.map_id ? ` · ${space.map_id}` : ""} · ${t("unit")}`}
         heat={heat}
+        underlay={axes === "xy" && !s.bare ? plan?.underlay : undefined}
         picked={s.at?.length === space.dims && s.at.every(Number.isFinite) ? { u: s.at[iu]!, v: s.at[iv]!, radius: s.radius } : undefined}
         found={found}
         over={over}
@@ -129,6 +132,7 @@ export function SpacePlane({ s, space, spaces, found, over, onPick }: SpaceProps
       />
       <figcaption class="map-caption">
         <Legend heat={heat} />
+        {plan && axes === "xy" && route.value.path === "/map" && <UnderlayChoice found={plan} shown={!s.bare} onChange={(on) => go(withQuery({ plan: on ? undefined : "off" }), "replace")} />}
         <p class="dim number" role="status">
           {a.total === 0 ? t(part ? "noneInSight" : "noneFits") : a.sampled ? t("sampled", { n: number(all.length), total: number(a.total) }) : t("shown", { n: number(all.length) })}
           {flat > 0 && ` ${t("flat", { n: number(flat) })}`}
