@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/demo"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
@@ -43,27 +44,27 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-func checkDemoLife(t *testing.T, r *demoReport) {
+func checkDemoLife(t *testing.T, r *demo.Report) {
 	if r.Recordings != 463 || r.Facts == 0 || r.Sessions != 20 {
 		t.Errorf("lived %d recordings with %d facts in %d sessions, want 463 in 20", r.Recordings, r.Facts, r.Sessions)
 	}
 }
 
-func checkDemoAnswers(t *testing.T, r *demoReport) {
+func checkDemoAnswers(t *testing.T, r *demo.Report) {
 	if len(r.Questions) != 3 {
 		t.Fatalf("%d questions, want 3", len(r.Questions))
 	}
-	for i, want := range []string{"torque rising", demoClass, demoClass} {
+	for i, want := range []string{"torque rising", demo.Class, demo.Class} {
 		q := r.Questions[i]
-		if len(q.Lines) != demoHits || !strings.Contains(q.Lines[0], want) {
-			t.Errorf("%s: got %q, want %d lines with %q", q.Question, q.Lines, demoHits, want)
+		if len(q.Lines) != demo.Hits || !strings.Contains(q.Lines[0], want) {
+			t.Errorf("%s: got %q, want %d lines with %q", q.Question, q.Lines, demo.Hits, want)
 		}
 	}
 }
 
-func checkDemoStory(t *testing.T, r *demoReport) {
+func checkDemoStory(t *testing.T, r *demo.Report) {
 	var out bytes.Buffer
-	if err := (&app{Stdout: &out}).show(false, nil, r.print); err != nil {
+	if err := (&app{Stdout: &out}).show(false, nil, r.Print); err != nil {
 		t.Fatal(err)
 	}
 	story, commands, ok := strings.Cut(out.String(), "Next, on the same file:\n")
@@ -71,7 +72,7 @@ func checkDemoStory(t *testing.T, r *demoReport) {
 		t.Errorf("no next steps in:\n%s", out.String())
 	}
 	for line := range strings.Lines(story) {
-		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > demoWidth && !strings.Contains(line, r.DB) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > demo.Width && !strings.Contains(line, r.DB) {
 			t.Errorf("a line of %d characters: %s", n, line)
 		}
 	}

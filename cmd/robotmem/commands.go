@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/given"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/hints"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 
@@ -184,7 +185,7 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	if p := (*kong.ParseError)(nil); errors.As(err, &p) {
 		parsed = p.Context
 	}
-	if missing := checkValues(args, parsed); missing != nil {
+	if missing := given.Check(args, parsed); missing != nil {
 		return missing
 	}
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/demo"
 	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -84,17 +85,17 @@ func TestScripts(t *testing.T) {
 }
 
 // runDemo runs the demo as a user does. It must succeed and print nothing on stderr.
-func runDemo(args ...string) (*demoReport, error) {
+func runDemo(args ...string) (*demo.Report, error) {
 	var out, errs bytes.Buffer
 	if code := run(append([]string{"demo", "--json"}, args...), strings.NewReader(""), &out, &errs); code != 0 || errs.Len() > 0 {
 		return nil, fmt.Errorf("exit code %d: %s", code, errs.String())
 	}
-	r := &demoReport{}
+	r := &demo.Report{}
 	return r, json.Unmarshal(out.Bytes(), r)
 }
 
 // demoMemory is the folder of one run of the demo, which the tests share, and its report.
-var demoMemory = sync.OnceValues(func() (string, *demoReport) {
+var demoMemory = sync.OnceValues(func() (string, *demo.Report) {
 	dir, err := os.MkdirTemp(testTemp, "demo-")
 	if err != nil {
 		panic(err)

@@ -1,4 +1,5 @@
-package main
+// Package given looks at the values of flags that kong has taken.
+package given
 
 import (
 	"reflect"
@@ -6,22 +7,24 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 // notEmpty are the flags that an unset variable of a script must not leave empty: the command would work on another
 // memory, or write something else.
 var notEmpty = []string{"db", "collection", "key-file", "url", "tenant", "mcap", "archive", "markdown"}
 
-// checkValues refuses flags whose value is missing. kong takes the end of the command line for an empty text, and the
+// Check refuses flags whose value is missing. kong takes the end of the command line for an empty text, and the
 // next flag for the value, because a value may begin with a hyphen.
-func checkValues(args []string, k *kong.Context) error {
+func Check(args []string, k *kong.Context) error {
 	if k == nil || k.Selected() == nil {
 		return nil
 	}
 
 	command := k.Selected().Path()
 	refuse := func(flag, why string) error {
-		return invalid("", "%s: %s: %s; see robotmem %s --help", command, flag, why, command)
+		return robotmem.Errorf(robotmem.Invalid, "", "%s: %s: %s; see robotmem %s --help", command, flag, why, command)
 	}
 
 	spellings := flagSpellings(k.Flags())
