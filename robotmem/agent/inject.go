@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/robotmem/robotmem-go/classify"
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
@@ -46,7 +47,7 @@ func (h *Hooks) briefing(ctx context.Context, text string, ids []int64, project 
 			continue
 		}
 		other, ok := m.Context.At("agent.project")
-		if ok && other != any(project) || m.Type != "fact" {
+		if ok && other != any(project) || m.Type != "fact" || classify.Instructs(m.Content) {
 			foreign[strconv.FormatInt(id, 10)] = true
 		}
 	}
@@ -138,7 +139,8 @@ func (h *Hooks) relevant(ctx context.Context, c *conversation, prompt string, se
 	least := leastRelevance(res)
 	for i := range res.Memories {
 		m := &res.Memories[i]
-		if len(lines) == mostInjected || m.Relevance == nil || *m.Relevance < least || slices.Contains(seen, m.MemoryID) {
+		if len(lines) == mostInjected || m.Relevance == nil || *m.Relevance < least || slices.Contains(seen, m.MemoryID) ||
+			classify.Instructs(m.Content) {
 			continue
 		}
 		line := memoryLine(m)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotmem/robotmem-go/classify"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
@@ -104,8 +105,12 @@ func (n *Engine) brief(ctx context.Context, res *robotmem.StartSessionResponse, 
 	slices.SortStableFunc(rules,
 		func(x, y robotmem.Memory) int { return cmp.Compare(rank[x.MemoryID], rank[y.MemoryID]) })
 
-	// A rule of another robot does not apply. A rule or a session without a robot excludes nothing.
+	// A rule of another robot does not apply. A rule or a session without a robot excludes nothing. What speaks to the
+	// model that reads the briefing is no rule.
 	parts[rulesAt].memories = slices.DeleteFunc(rules, func(m robotmem.Memory) bool {
+		if classify.Instructs(m.Content) {
+			return true
+		}
 		robot, own := record.RobotOf(m.Context), record.RobotOf(object)
 		return robot != "" && own != "" && robot != own
 	})

@@ -1,0 +1,35 @@
+package classify
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// addressed matches texts that speak to a language model and not about a robot: they set its orders aside, give it
+// another part to play, forge the marks of a conversation, or have it keep something from its user.
+var addressed = regexp.MustCompile(`(?i)` +
+	`\b(?:ignore|disregard|forget|override|bypass|set aside)\b[^.\n]{0,40}\b(?:previous|prior|above|earlier|preceding|all|any|your|system|safety)\b[^.\n]{0,30}\b(?:instructions?|rules?|prompts?|messages?|guidelines?|guardrails?|restrictions?|orders)\b` +
+	`|\b(?:ignore|disregard|forget)\b[^.\n]{0,20}\b(?:instructions?|rules?|prompts?|orders)\b[^.\n]{0,5}\b(?:above|before|so far)\b` +
+	`|\b(?:you are|you're|act as|behave as|pretend to be|roleplay as)\b[^.\n]{0,30}\b(?:assistant|(?-i:AI)|language model|chatbot|jailbroken|(?-i:DAN)|unrestricted|developer mode|admin(?:istrator)?|root)\b` +
+	`|<\s*/?\s*(?:system|assistant|user|instructions?|tool_result|function_results?|robotmem-memory)\s*>|\[/?INST\]|<\|im_(?:start|end)\|>|^\s*(?:system|assistant)\s*:` +
+	`|\b(?:reveal|print|show|repeat|output|leak)\b[^.\n]{0,30}\b(?:system prompt|hidden prompt|your (?:instructions|prompt|rules))\b` +
+	`|\b(?:new|updated|real|actual|important) (?:system )?instructions?\s*(?::|for (?:the|you))` +
+	`|\b(?:do not|don['’]t|never|without)\b[^.\n]{0,20}\b(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|alert(?:ing)?|ask(?:ing)?)\b[^.\n]{0,20}\b(?:the )?(?:user|human|operator|owner)\b` +
+	`|\b(?:send|post|upload|exfiltrate|forward|email)\b[^.\n]{0,60}\b(?:api[ _-]?keys?|tokens?|passwords?|secrets?|credentials?|private keys?|environment variables?)\b` +
+	`|\b(?:as an (?-i:AI)|dear (?:(?-i:AI)|assistant|model)|attention[,:]? (?:(?-i:AI)|assistant|agent|model))\b` +
+	`|(?:忽略|无视|忘记).{0,12}(?:之前|以上|先前|所有|系统).{0,8}(?:指令|指示|规则|提示)|你现在是.{0,12}(?:助手|模型|管理员)`)
+
+// signs are parts of words of which every text has one that addressed matches.
+var signs = strings.Fields(`instruct rule prompt message guideline guardrail restriction orders assist model chatbot jailbrok unrestricted
+	admin developer root < [ system user human operator owner key token password secret credential environment attention
+	dear 指令 指示 规则 提示 助手 模型 管理员`)
+
+// Instructs reports whether a text looks like an instruction to a language model that reads it. It is data
+// like any other, but no rule, and nothing that is put before a model unasked.
+func Instructs(text string) bool {
+	lower := strings.ToLower(text)
+	sign := func(sign string) bool { return strings.Contains(lower, sign) }
+
+	return (slices.ContainsFunc(signs, sign) || strings.Contains(text, "AI") || strings.Contains(text, "DAN")) && addressed.MatchString(text)
+}
