@@ -169,6 +169,7 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.S
 		addFinding(d, "likeness", CheckOK, "features_complete", "", "every perception with a payload was looked at")
 	}
 
+	mt.examineClock(d)
 	examineBackups(stats.Backup, mt.Store.Files(), mt.Store.Now(), d)
 	zeroHits(stats, d)
 	examineSize(stats, d)

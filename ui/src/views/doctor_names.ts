@@ -24,6 +24,7 @@ const names: Record<string, string> = {
   embedder: "嵌入模型",
   vectors: "向量",
   writer: "写入队列",
+  clock: "时钟",
   retention: "保留策略",
   memory: "内存",
 };
@@ -47,6 +48,9 @@ const details: Record<string, string> = {
   zero_hits: "{1} 次回忆中 {0} % 无结果",
   sizes: "{0} 条有效记忆，文件 {1}，数据 {2}",
   read_only_asked: "按要求以只读方式提供",
+  clock_set_back: "最新的记忆比本机时钟早存了 {0}：时钟被调回过",
+  sources_ahead: "{0} 条记忆的观测时间晚于存储时间，最多晚 {1}",
+  clock_not_set: "{0} 条记忆的时间在 1980 年以前：当时时钟未设置",
   // checks and workers
   no_embedder: "无：按词语、位置、时间和结构检索",
   features_complete: "所有感知的特征均已计算",
@@ -70,6 +74,9 @@ const remedies: Record<string, string> = {
   still_loading: "写入较少时再运行 robotmem doctor",
   being_learnt: "写入较少时再运行 robotmem doctor",
   features_waiting: "节点运行时会在后台处理",
+  clock_set_back: "请校准本机时钟（例如用 NTP）；此前新记忆会排在旧记忆之后",
+  sources_ahead: "robotmem list 会先列出它们：请核对其来源的时钟",
+  clock_not_set: "robotmem list --before 1980-01-01 会列出它们；最好校正时钟后重新导入",
 };
 
 interface Said {
