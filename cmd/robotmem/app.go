@@ -46,13 +46,15 @@ type app struct {
 	parser   *kong.Kong
 	taxonomy []byte // what the setting names, nil before it is read
 	asJSON   bool   // the command line asks for JSON
-	quiet    bool   // no notes on Stderr
-	color    string // auto, always or never
-	serves   string // the type of client that this process serves while it runs, "" for a command
-	env      func(string) (string, bool)
-	bar      *progressBar       // the last one, nil before the first
-	spoken   func(error) string // spells an error for the command line; nil before an operation is asked
-	closers  []io.Closer
+	// embedTime is what a command takes for vectors at its end; the constant of that name if 0.
+	embedTime time.Duration
+	quiet     bool   // no notes on Stderr
+	color     string // auto, always or never
+	serves    string // the type of client that this process serves while it runs, "" for a command
+	env       func(string) (string, bool)
+	bar       *progressBar       // the last one, nil before the first
+	spoken    func(error) string // spells an error for the command line; nil before an operation is asked
+	closers   []io.Closer
 }
 
 // Types of clients, as sessions record them.
@@ -247,7 +249,7 @@ func (a *app) Use(ctx context.Context, f func(robotmem.Node) error) error {
 	err = f(m)
 	if err == nil {
 		// Without this a memory that only commands use would never get vectors.
-		limited, cancel := context.WithTimeout(ctx, embedTime)
+		limited, cancel := context.WithTimeout(ctx, cmp.Or(a.embedTime, embedTime))
 		defer cancel()
 		if err := m.EmbedStored(limited); err != nil && limited.Err() == nil {
 			a.Log.Warn("computing vectors", "err", err)
@@ -257,9 +259,12 @@ func (a *app) Use(ctx context.Context, f func(robotmem.Node) error) error {
 	return errors.Join(err, m.Close())
 }
 
-// embedTime limits the time in which a command that has stored memories computes their vectors. A running
-// node, or the next one, computes those that are left.
-const embedTime = 100 * time.Millisecond
+// embedTime limits the time in which a command that has stored memories computes their vectors, and importEmbedTime that
+// of one that has stored many. A running node, or the next one, computes those that are left.
+const (
+	embedTime       = 300 * time.Millisecond
+	importEmbedTime = 8 * time.Second
+)
 
 // UseFile calls f with the memory's file. No node does this over HTTP; flag asked for it.
 func (a *app) UseFile(ctx context.Context, flag string, f func(*local.Node) error) error {

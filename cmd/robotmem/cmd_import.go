@@ -57,6 +57,7 @@ type importer func(*importCmd, context.Context, *app) error
 // Run detects what the file is and imports it.
 func (c *importCmd) Run(ctx context.Context, a *app) error {
 	ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: local.OSUser(), Tool: robotmem.ToolImport})
+	a.embedTime = importEmbedTime
 	read, err := c.source(ctx, a)
 	if err != nil {
 		return err

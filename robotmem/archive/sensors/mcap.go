@@ -128,6 +128,13 @@ func read(ctx context.Context, m robotmem.Node, id int64) (item recording.Export
 		return item, mem.Status, nil
 	}
 
+	// The map of a recording is drawn of a message that is in the file already.
+	if _, drawn := mem.Context.At("map.kind"); drawn {
+		if _, of := mem.Context.At("source.recording_id"); of {
+			return item, "drawn of a message", nil
+		}
+	}
+
 	item = recording.Exported{
 		UID:      mem.UID,
 		Fact:     mem.Type == "fact",

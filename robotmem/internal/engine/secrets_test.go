@@ -66,7 +66,7 @@ func TestSecretsInTexts(t *testing.T) {
 	if _, err := e.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: first.MemoryID, NewContent: "the fork wants " + pat}); err != nil {
 		t.Fatal(err)
 	}
-	saved, err := e.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "the screen shows " + pat, Data: "x"})
+	saved, err := e.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "the screen shows " + pat})
 	if err != nil {
 		t.Fatal(err)
 	}
