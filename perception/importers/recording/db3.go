@@ -185,8 +185,10 @@ func (d *definitions) of(ctx context.Context, f *db3File, name string) (encoding
 	one, ok := d.found[stored]
 	switch {
 	case !ok:
+		// Nothing is left to read, also if the type is not built in. Another topic may have the type.
+		one.read = true
 		if text, known := message.Definition(name); known {
-			one = definition{encoding: "ros2msg", text: []byte(text), read: true}
+			one.encoding, one.text = "ros2msg", []byte(text)
 		}
 	// The refusal is remembered, since the topics of one type ask for the same definition.
 	case !one.read && d.budget.Take(int(one.length)) != nil:
