@@ -309,7 +309,7 @@ func (j *Journal) finish(g *Episode) {
 			event.Context["task"] = maps.Clone(task)
 		}
 		set(event.Context, []string{"task", "name"}, g.Task)
-		if d := g.End.Sub(g.Start); d > 0 {
+		if d := g.span(); d > 0 {
 			set(event.Context, []string{"event", "seconds"}, math.Round(d.Seconds()*100)/100)
 		}
 		spatial := g.To
@@ -321,6 +321,17 @@ func (j *Journal) finish(g *Episode) {
 		})
 	}
 	j.complete = append(j.complete, g)
+}
+
+// firstWall is before the time of any clock that is set.
+var firstWall = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// span is how long the goal was active, 0 if that is unknown: an end is not seen, or the clock was set meanwhile.
+func (g *Episode) span() time.Duration {
+	if g.Start.IsZero() || g.End.IsZero() || g.Start.Before(firstWall) != g.End.Before(firstWall) {
+		return 0
+	}
+	return max(0, g.End.Sub(g.Start))
 }
 
 // line says how the goal ended: "navigate_to_pose to x=6 y=3 aborted after 19.0 s: controller_server: Failed to make progress".
@@ -340,7 +351,7 @@ func (g *Episode) line() string {
 		word = "was replaced by another goal"
 	}
 	line += " " + cmp.Or(word, "did not end")
-	if d := g.End.Sub(g.Start); d > 0 {
+	if d := g.span(); d > 0 {
 		line += " after " + spanOf(d)
 	}
 

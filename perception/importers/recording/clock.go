@@ -13,10 +13,13 @@ import (
 
 // clock tells the times of a recording that can be times of observation from those that cannot.
 type clock struct {
-	signed bool   // the file holds signed numbers, as a rosbag2 database does
-	unset  bool   // no time is above 0
-	wall   bool   // the recording ends at a time of a wall clock
-	scale  string // the unit in which the file has its times, though the format has nanoseconds; "" is nanoseconds
+	signed bool // the file holds signed numbers, as a rosbag2 database does
+	unset  bool // no time is above 0
+	wall   bool // the recording ends at a time of a wall clock
+	// The clock was set while it recorded: the last log time before that, and the first one after it. Otherwise set is 0.
+	before, set uint64
+
+	scale string // the unit in which the file has its times, though the format has nanoseconds; "" is nanoseconds
 }
 
 // lastTime is the first nanosecond that cannot be stored: see [importers.Clock].
@@ -41,6 +44,9 @@ func clockOf(info *Info) clock {
 	c := clock{
 		signed: strings.HasPrefix(info.Format, formatDB3), unset: info.End == 0 && info.Messages > 0,
 		wall: info.End >= firstWall,
+	}
+	if c.wall {
+		c.before, c.set = info.unsetEnd, info.wallStart
 	}
 	for _, unit := range []struct {
 		name     string
@@ -89,8 +95,9 @@ func (c clock) decimal(ns uint64) string {
 }
 
 // observed returns when a message was observed: its log time, unless that cannot be a time of observation.
-// Then it is the time of the header, or else the time of publication, each only if a wall clock gave it.
-// Without any of them it is zero, and the sink uses the time at which it receives the perception. The problem says what was done; it is "" for a good log time.
+// Then it is the time of the header, or else the time of publication, each only if a wall clock gave it. The time of a
+// message from before the clock was set counts back from there. Without any of them it is zero, and the sink uses the
+// time at which it receives the perception. The problem says what was done; it is "" for a good log time.
 func (c clock) observed(v *message.Value, m *Message) (at time.Time, problem string) {
 	problem = c.problem(m.LogTime)
 	if problem == "" {
@@ -105,6 +112,11 @@ func (c clock) observed(v *message.Value, m *Message) (at time.Time, problem str
 		if seconds := other.ns / 1e9; firstWallClock <= seconds && seconds < lastWallClock {
 			return timeOf(other.ns), problem + "; the time " + other.name + " counts"
 		}
+	}
+
+	// No message came between the last time before the clock was set and the first one after it, so they are near.
+	if c.set > 0 && m.LogTime > 0 && m.LogTime <= c.before && sameClock(m.LogTime, c.before) {
+		return timeOf(c.set - (c.before - m.LogTime)), problem + "; it counts back from when the clock was set"
 	}
 
 	return time.Time{}, problem + "; the time of the import counts"

@@ -238,7 +238,8 @@ func (f *db3File) Close() error {
 
 // countMessages counts the messages of each topic, and those after 1970 with their span. The last times
 // of 64 bits are too late to be stored.
-const countMessages = `SELECT topic_id, count(*), count(t), min(t), max(t), min(CASE WHEN t >= 946684800000000000 THEN t END) FROM (SELECT topic_id,
+const countMessages = `SELECT topic_id, count(*), count(t), min(t), max(t), min(CASE WHEN t >= 946684800000000000 THEN t END),
+	max(CASE WHEN t < 946684800000000000 THEN t END) FROM (SELECT topic_id,
 	CASE WHEN timestamp BETWEEN 0 AND 9200000000000000000 THEN timestamp END AS t FROM messages NOT INDEXED LIMIT `
 
 func (f *db3File) Info(ctx context.Context) (*Info, error) {
@@ -250,6 +251,7 @@ func (f *db3File) Info(ctx context.Context) (*Info, error) {
 		if timed > 0 {
 			info.span(uint64(s.ColumnInt64(3)), uint64(s.ColumnInt64(4)), timed)
 			info.startWall(uint64(s.ColumnInt64(5))) // 0 without
+			info.endUnset(uint64(s.ColumnInt64(6)))  // 0 without
 		}
 		// Messages whose time cannot be stored count, but they do not extend the span.
 		info.Messages += all - timed

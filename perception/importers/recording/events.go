@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/robotmem/robotmem-go/perception/events"
 	"github.com/robotmem/robotmem-go/perception/importers"
@@ -82,12 +83,16 @@ func (imp *importer) follow(ctx context.Context, logTime uint64) error {
 	ended := imp.happened.journal
 	imp.happened.journal = events.NewJournal()
 
-	return imp.saveAll(ctx, ended)
+	return imp.saveAll(ctx, ended, imp.lastTime)
 }
 
 // observe applies the rules to a message, and stores the goals that it ends.
 func (imp *importer) observe(ctx context.Context, c *channel, m *Message, v *message.Value) error {
 	at, _ := imp.clock.observed(v, m)
+	if at.IsZero() {
+		// The message came after the one before it.
+		at = imp.lastTime
+	}
 
 	for _, e := range imp.happened.machine.Observe(&events.Message{
 		Topic: c.Topic, SchemaName: c.SchemaName, Encoding: c.MessageEncoding, Value: v, Time: at, LogTime: m.LogTime,
@@ -112,16 +117,19 @@ func (imp *importer) closeEvents(ctx context.Context) error {
 		return nil
 	}
 
-	err := imp.saveAll(ctx, imp.happened.journal)
+	err := imp.saveAll(ctx, imp.happened.journal, imp.lastTime)
 	imp.report.EventsLimited = imp.happened.journal.Limited()
 
 	return err
 }
 
-// saveAll stores what a journal holds at its end.
-func (imp *importer) saveAll(ctx context.Context, j *events.Journal) error {
+// saveAll stores what a journal holds at its end. The goals that are still active were last seen then.
+func (imp *importer) saveAll(ctx context.Context, j *events.Journal, end time.Time) error {
 	goals, others := j.Close()
 	for _, g := range goals {
+		if g.End.IsZero() {
+			g.End = end
+		}
 		if err := imp.saveGoal(ctx, g); err != nil {
 			return err
 		}
@@ -131,9 +139,18 @@ func (imp *importer) saveAll(ctx context.Context, j *events.Journal) error {
 }
 
 func (imp *importer) saveGoal(ctx context.Context, g *events.Episode) error {
+	// A sink takes its own time for one that is missing, and that may lie years from the other.
+	start, end := importers.Clock(g.Start), importers.Clock(g.End)
+	if start.IsZero() {
+		start = end
+	}
+	if end.Before(start) {
+		end = start
+	}
+
 	session, err := imp.sink.Start(ctx, importers.Session{
 		Origin:  importers.Origin("recording/" + imp.id + imp.o.hash() + imp.o.eventsHash() + g.ID + "@" + imp.clock.decimal(g.StartLog)),
-		Context: imp.eventContext(g.About(), g.From, g.StartLog), StartedAt: importers.Clock(g.Start),
+		Context: imp.eventContext(g.About(), g.From, g.StartLog), StartedAt: start,
 	})
 	if errors.Is(err, importers.ErrEnded) {
 		// An import that was interrupted has stored it whole.
@@ -149,7 +166,7 @@ func (imp *importer) saveGoal(ctx context.Context, g *events.Episode) error {
 		return err
 	}
 
-	return imp.sink.End(ctx, session, importers.Ending{Outcome: g.Score(), At: importers.Clock(g.End)})
+	return imp.sink.End(ctx, session, importers.Ending{Outcome: g.Score(), At: end})
 }
 
 func (imp *importer) learn(ctx context.Context, session string, facts []*events.Fact) error {

@@ -2,11 +2,14 @@ package recording_test
 
 import (
 	"bytes"
+	stdcmp "cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/foxglove/mcap/go/mcap"
 	"github.com/google/go-cmp/cmp"
@@ -96,32 +99,9 @@ func TestGoalsOfAnInterruptedImport(t *testing.T) {
 
 // Of two robots in one recording each can be chosen, and without a choice the report names them.
 func TestTwoRobotsInOneRecording(t *testing.T) {
-	var b bytes.Buffer
-	w, err := mcap.NewWriter(&b, &mcap.WriterOptions{})
-	if err == nil {
-		err = w.WriteHeader(&mcap.Header{})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	ids := map[string]uint16{}
+	var sent []jsonMessage
 	send := func(at int, topic, schema, text string) {
-		t.Helper()
-		if ids[topic] == 0 {
-			id := uint16(len(ids) + 1)
-			ids[topic] = id
-			err := w.WriteSchema(&mcap.Schema{ID: id, Name: schema, Encoding: "jsonschema", Data: []byte("{}")})
-			if err == nil {
-				err = w.WriteChannel(&mcap.Channel{ID: id, SchemaID: id, Topic: topic, MessageEncoding: "json"})
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		ns := uint64(1764000000+at) * 1e9
-		if err := w.WriteMessage(&mcap.Message{ChannelID: ids[topic], LogTime: ns, PublishTime: ns, Data: []byte(text)}); err != nil {
-			t.Fatal(err)
-		}
+		sent = append(sent, jsonMessage{1764000000 + float64(at), topic, schema, text})
 	}
 	for i, robot := range []string{"/r1", "/r2"} {
 		pose := fmt.Sprintf(`{"header":{"frame_id":"map"},"pose":{"pose":{"position":{"x":%d,"y":0,"z":0}}}}`, 10*i)
@@ -131,11 +111,8 @@ func TestTwoRobotsInOneRecording(t *testing.T) {
 			send(i+at, robot+"/navigate_to_pose/_action/status", "action_msgs/msg/GoalStatusArray", fmt.Sprintf(status, state))
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
 
-	path := write(t, "two.mcap", b.Bytes())
+	path := write(t, "two.mcap", jsonMCAP(t, &mcap.WriterOptions{}, sent))
 	for namespace, want := range map[string]string{
 		"/r1": "success navigate_to_pose succeeded after 2.0 s [0 0 0]", "r2/": "failure navigate_to_pose aborted after 2.0 s [10 0 0]",
 	} {
@@ -153,5 +130,140 @@ func TestTwoRobotsInOneRecording(t *testing.T) {
 	report, err := recording.Import(t.Context(), open(t, path), recording.Options{Events: events.Builtin()}, importerstest.New(t), nil)
 	if err != nil || !slices.Equal(report.Robots, []string{"/r1", "/r2"}) {
 		t.Errorf("robots %q, %v", report.Robots, err)
+	}
+}
+
+// jsonMessage is a message in JSON at a log time in seconds.
+type jsonMessage struct {
+	at                  float64
+	topic, schema, text string
+}
+
+func jsonMCAP(t testing.TB, o *mcap.WriterOptions, messages []jsonMessage) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := mcap.NewWriter(&b, o)
+	if err == nil {
+		err = w.WriteHeader(&mcap.Header{})
+	}
+	ids := map[string]uint16{}
+	for _, m := range messages {
+		id, known := ids[m.topic]
+		if !known {
+			id = uint16(len(ids) + 1)
+			ids[m.topic] = id
+			err = errors.Join(err,
+				w.WriteSchema(&mcap.Schema{ID: id, Name: m.schema, Encoding: "jsonschema", Data: []byte("{}")}),
+				w.WriteChannel(&mcap.Channel{ID: id, SchemaID: id, Topic: m.topic, MessageEncoding: "json"}))
+		}
+		ns := uint64(math.Round(m.at*1e3)) * 1e6
+		err = errors.Join(err, w.WriteMessage(&mcap.Message{ChannelID: id, LogTime: ns, PublishTime: ns, Data: []byte(m.text)}))
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+const (
+	statusTopic  = "/navigate_to_pose/_action/status"
+	statusSchema = "action_msgs/msg/GoalStatusArray"
+	logSchema    = "rcl_interfaces/msg/Log"
+)
+
+// statusOf is a status of one goal.
+func statusOf(goal string, state int) string {
+	return fmt.Sprintf(`{"status_list":[{"goal_info":{"goal_id":{"uuid":%q}},"status":%d}]}`, goal, state)
+}
+
+// drive is a robot that moves by 1 m/s in the map for some seconds, with the times of a clock.
+func drive(seconds int, clock func(s float64) float64, more ...jsonMessage) []jsonMessage {
+	var all []jsonMessage
+	for i := range 10 * seconds {
+		s := float64(i) / 10
+		text := fmt.Sprintf(`{"header":{"frame_id":"map"},"pose":{"pose":{"position":{"x":%g,"y":0,"z":0}}}}`, s)
+		all = append(all, jsonMessage{s, "/amcl_pose", "geometry_msgs/msg/PoseWithCovarianceStamped", text})
+	}
+	all = append(all, more...)
+	slices.SortStableFunc(all, func(a, b jsonMessage) int { return stdcmp.Compare(a.at, b.at) })
+	for i := range all {
+		all[i].at = clock(all[i].at)
+	}
+	return all
+}
+
+// told imports a recording and writes its facts and episodes in lines, with times since a beginning in seconds.
+func told(t testing.TB, data []byte, o recording.Options, began float64) ([]string, *recording.Report) {
+	t.Helper()
+	if o.Events == nil {
+		o.Events = events.Builtin()
+	}
+	sink := importerstest.New(t)
+	report, err := recording.Import(t.Context(), open(t, write(t, "told.mcap", data)), o, sink, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	since := func(at time.Time) string {
+		if at.IsZero() {
+			return "never"
+		}
+		return fmt.Sprintf("%.1f", float64(at.UnixMilli())/1e3-began)
+	}
+	var lines []string
+	for _, f := range sink.Facts {
+		spatial, _ := f.Context["spatial"].(map[string]any)
+		pose, _ := spatial["pose"].(map[string]any)
+		position, _ := pose["position"].([]any)
+		lines = append(lines, fmt.Sprint(since(f.ObservedAt), " ", f.Text, " ", position))
+	}
+	for _, s := range sink.Sessions {
+		task, _ := s.Context["task"].(map[string]any)
+		if s.Ending.At.Before(s.StartedAt) {
+			t.Errorf("an episode from %v ends at %v", s.StartedAt, s.Ending.At)
+		}
+		if task != nil {
+			outcome := "unknown"
+			if s.Ending.Outcome != nil {
+				outcome = fmt.Sprint(*s.Ending.Outcome)
+			}
+			lines = append(lines, fmt.Sprint(task["name"], " from ", since(s.StartedAt), " to ", since(s.Ending.At), ": ", outcome))
+		}
+	}
+	return lines, report
+}
+
+// A clock that is set while a goal is active says when the goal began: as long before as the messages tell.
+func TestAGoalWhileTheClockIsSet(t *testing.T) {
+	const set = 1764000000
+	clock := func(s float64) float64 {
+		if s < 10 {
+			return 100 + s
+		}
+		return set + s
+	}
+	got, _ := told(t, jsonMCAP(t, &mcap.WriterOptions{}, drive(20, clock,
+		jsonMessage{4, statusTopic, statusSchema, statusOf("aa", 2)},
+		jsonMessage{6, "/rosout", logSchema, `{"level":40,"name":"planner","msg":"no path"}`},
+		jsonMessage{15, statusTopic, statusSchema, statusOf("aa", 6)},
+	)), recording.Options{}, set)
+	want := []string{
+		"6.1 planner: no path [6 0 0]",
+		"15.0 navigate_to_pose aborted after 10.9 s: planner: no path [15 0 0]",
+		"navigate_to_pose from 4.1 to 15.0: 0",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("facts and episodes (-want +got):\n%s", diff)
+	}
+}
+
+// A goal that is active at the end of the recording ends with it.
+func TestAGoalThatDoesNotEnd(t *testing.T) {
+	const began = 1764000000
+	got, _ := told(t, jsonMCAP(t, &mcap.WriterOptions{}, drive(20, func(s float64) float64 { return began + s },
+		jsonMessage{4, statusTopic, statusSchema, statusOf("aa", 2)},
+	)), recording.Options{}, began)
+	want := []string{"navigate_to_pose from 4.0 to 19.9: unknown"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("facts and episodes (-want +got):\n%s", diff)
 	}
 }

@@ -88,6 +88,7 @@ type importer struct {
 	poses      *poses
 	happened   *happenings         // nil: messages are stored, and nothing is read in them
 	newest     uint64              // log time of this run of the clock
+	lastTime   time.Time           // of the last message whose log time can be a time
 	actions    map[string][]string // namespaces by action
 	grids      map[string]keptGrid // the last map of each topic
 	onRestart  func(ctx context.Context) error
@@ -256,6 +257,9 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 	t.report.Read++
 	if err := imp.follow(ctx, m.LogTime); err != nil {
 		return err
+	}
+	if imp.clock.problem(m.LogTime) == "" {
+		imp.lastTime = timeOf(m.LogTime)
 	}
 	imp.report.Messages++
 

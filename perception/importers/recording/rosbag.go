@@ -284,6 +284,7 @@ func (b *bag) Info(ctx context.Context) (*Info, error) {
 		if one.spanned {
 			all.span(one.Start, one.End, one.Messages)
 			all.startWall(one.wallStart)
+			all.endUnset(one.unsetEnd)
 		} else {
 			all.Messages += one.Messages
 		}

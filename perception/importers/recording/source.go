@@ -39,6 +39,7 @@ type Info struct {
 	places    map[*Channel]int // of the channels of a living source in Channels
 	spanned   bool             // Start and End are set
 	wallStart uint64           // the first log time of a wall clock; 0 is none
+	unsetEnd  uint64           // the last log time before those of any wall clock; 0 is none
 }
 
 // formatDB3 is the format of a rosbag2 database, whose times are signed.
@@ -79,7 +80,13 @@ func (i *Info) span(start, end, messages uint64) {
 	if start >= firstWall {
 		i.startWall(start)
 	}
+	if end < firstWall {
+		i.endUnset(end)
+	}
 }
+
+// endUnset notes a log time that is none of a wall clock.
+func (i *Info) endUnset(ns uint64) { i.unsetEnd = max(i.unsetEnd, ns) }
 
 // startWall notes a log time of a wall clock.
 func (i *Info) startWall(ns uint64) {
