@@ -86,7 +86,7 @@ func TestEqualWarningsAreOneFact(t *testing.T) {
 	s.send(2000, "/rosout", log, rosout(30, "planner", "no path after 3 ms"))
 	s.send(2001, "/rosout", log, rosout(20, "planner", "fine"))
 
-	_, facts := s.journal.Close()
+	_, facts := s.journal.Close(time.Time{}, 0)
 	want := []string{"planner: no path after 0 ms, 10000 times in 17 min", "planner: no path after 3 ms"}
 	if diff := cmp.Diff(want, told(facts)); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)
@@ -114,7 +114,7 @@ func TestAGoalIsAnEpisode(t *testing.T) {
 	s.send(10, nav, status, goals("dd", 5)) // canceled at once
 	s.send(11, nav, status, goals("ee", 2)) // never ends
 
-	done, others := s.journal.Close()
+	done, others := s.journal.Close(time.Time{}, 0)
 	if len(others) != 0 {
 		t.Errorf("facts outside of all goals: %q", told(others))
 	}
@@ -151,7 +151,7 @@ func TestAGoalOfROS1IsAnEpisode(t *testing.T) {
 	s.send(10, "/move_base/status", "actionlib_msgs/GoalStatusArray", list("b", 1))
 	s.send(12, "/move_base/status", "actionlib_msgs/GoalStatusArray", list("b", 3))
 
-	done, _ := s.journal.Close()
+	done, _ := s.journal.Close(time.Time{}, 0)
 	var got []string
 	for _, g := range done {
 		got = append(got, told(g.Facts)...)
@@ -172,7 +172,7 @@ func TestTheParametersOfTheMoment(t *testing.T) {
 	s.send(3, nav, status, goals("aa", 6))
 	s.send(4, "/rosout", log, rosout(40, "controller", "stuck"))
 
-	done, others := s.journal.Close()
+	done, others := s.journal.Close(time.Time{}, 0)
 	want := map[string]any{"controller": map[string]any{"max_speed": 0.8}}
 	facts := append(done[0].Facts, others...)
 	for i, expected := range []any{want, want, want} {
@@ -196,7 +196,7 @@ func TestAParameterThatChangesDuringAGoal(t *testing.T) {
 	s.send(1, nav, status, goals("aa", 2))
 	speed(2, 0.4)
 	s.send(3, nav, status, goals("aa", 4))
-	done, _ := s.journal.Close()
+	done, _ := s.journal.Close(time.Time{}, 0)
 	want := map[string]any{"c": map[string]any{"mode": "a"}}
 	if diff := cmp.Diff(want, done[0].Facts[0].Context["params"]); diff != "" {
 		t.Errorf("params (-want +got):\n%s", diff)
@@ -209,7 +209,7 @@ func TestAGoalThatIsReplaced(t *testing.T) {
 	s.send(0, nav, status, goals("aa", 2))
 	s.send(5, nav, status, goals("aa", 6, "bb", 2))
 	s.send(9, nav, status, goals("aa", 6, "bb", 6))
-	done, _ := s.journal.Close()
+	done, _ := s.journal.Close(time.Time{}, 0)
 	var got []string
 	for _, g := range done {
 		got = append(got, told(g.Facts)...)
@@ -226,7 +226,7 @@ func TestAnEventWithoutAText(t *testing.T) {
 	s.send(0, "/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", `{"status":[{"level":2,"name":"","message":""}]}`)
 	// A message without the fields is of another type, whatever its schema is called.
 	s.send(1, "/rosout", log, `{"level":251}`)
-	_, facts := s.journal.Close()
+	_, facts := s.journal.Close(time.Time{}, 0)
 	if diff := cmp.Diff([]string{"failure diagnostics on /diagnostics"}, told(facts)); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)
 	}
@@ -241,7 +241,7 @@ func TestAnErrorThatGoesOn(t *testing.T) {
 	}
 	s.at(0, 50)
 	s.send(120, "/rosout", log, rosout(40, "lidar", "no data"))
-	_, facts := s.journal.Close()
+	_, facts := s.journal.Close(time.Time{}, 0)
 	want := []string{"failure lidar: no data, 600 times in 59.9 s", "failure lidar: no data"}
 	if diff := cmp.Diff(want, told(facts)); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)
@@ -270,7 +270,7 @@ func TestStatesAndLimits(t *testing.T) {
 	s.send(25, "/diagnostics", "diagnostic_msgs/msg/DiagnosticArray",
 		`{"status":[{"level":0,"name":"a","message":"OK"},{"level":2,"name":"wheel","message":"overcurrent","hardware_id":"m1","values":[{"key":"current","value":"12.4 A"}]}]}`)
 
-	_, facts := s.journal.Close()
+	_, facts := s.journal.Close(time.Time{}, 0)
 	want := []string{
 		"battery is low: 0.14 of its charge is left, 2 times in 4.0 s",
 		"failure emergency stop on /left/estop, 2 times in 3.0 s",
@@ -296,7 +296,7 @@ func TestARuleThatMatchesEverything(t *testing.T) {
 	}
 	s.send(3000, "/rosout", log, rosout(40, "controller", "stuck"))
 
-	_, facts := s.journal.Close()
+	_, facts := s.journal.Close(time.Time{}, 0)
 	if got := s.journal.Limited()["all"]; got == 0 || len(facts) > 501 {
 		t.Errorf("%d facts, %d left out", len(facts), got)
 	}
@@ -314,7 +314,7 @@ func TestExtend(t *testing.T) {
 	s.send(0, "/rosout", log, rosout(40, "controller", "stuck"))
 	s.send(1, "/door", "my/Door", `{"state":"stuck"}`)
 	s.send(2, "/door", "my/Door", `{"state":"open"}`)
-	_, facts := s.journal.Close()
+	_, facts := s.journal.Close(time.Time{}, 0)
 	if got := s.machine.Unmatched(); len(got) != 1 || got[0] != "dor" {
 		t.Errorf("rules without messages: %q", got)
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -82,6 +83,7 @@ type Episode struct {
 	From, To              map[string]any // where it began and ended; nil if that is unknown
 	Facts                 []*Fact        // in the order of their first time; the last is the outcome
 
+	setBack  uint64 // ns by which the clock of the log times was set back since the start
 	order    int
 	replaced bool   // by another goal of its action
 	parent   string // the goal that this one serves, "" for none
@@ -132,6 +134,7 @@ type Journal struct {
 	started  int
 	limited  map[string]uint64
 	complete []*Episode
+	setBack  int // how often the clock was set back
 }
 
 // NewJournal returns an empty journal.
@@ -181,6 +184,29 @@ func (j *Journal) Add(e *Event, circumstances, spatial map[string]any) (f *Fact,
 	return j.occurred(e, circumstances, spatial)
 }
 
+// SetBack notes that the clock of the log times was set back by some ns, and that the source goes on. Events are no
+// longer counted together with those before, since their times do not compare.
+func (j *Journal) SetBack(ns uint64) {
+	j.setBack++
+	for _, g := range j.active {
+		g.setBack += ns
+	}
+}
+
+// toNewClock dates the start of a goal on the clock of its end, if that was set back meanwhile. The stamps of messages
+// may be of another clock than the log times, one that was not set: the span of the log times tells.
+func (g *Episode) toNewClock() {
+	if g.setBack == 0 || g.Start.IsZero() || g.End.IsZero() {
+		return
+	}
+
+	logged := time.Duration(g.EndLog + g.setBack - g.StartLog)
+	shifted := g.Start.Add(-time.Duration(g.setBack))
+	if (g.End.Sub(shifted) - logged).Abs() < (g.End.Sub(g.Start) - logged).Abs() {
+		g.Start = shifted
+	}
+}
+
 func (j *Journal) start(e *Event, circumstances, spatial map[string]any) {
 	parent := ""
 	// A goal that begins while one of another action is active serves it, as the actions of a navigation do. One of the
@@ -207,6 +233,7 @@ func (j *Journal) end(e *Event, circumstances, spatial map[string]any) (*Fact, b
 
 	delete(j.active, e.Goal)
 	g.End, g.EndLog, g.Outcome, g.To = e.At, e.LogTime, e.Outcome, spatial
+	g.toNewClock()
 
 	// A parameter that changed meanwhile is not one of the attempt: it is unknown which value made the outcome.
 	if before, ok := g.Context["params"].(map[string]any); ok {
@@ -253,7 +280,8 @@ const replaceWithin = 2e9
 // one goal at a time aborts the old one then, and nothing has gone wrong.
 func (j *Journal) replaced(g *Episode) bool {
 	for _, other := range j.active {
-		if other.Topic == g.Topic && other.order > g.order && g.EndLog >= other.StartLog && g.EndLog-other.StartLog <= replaceWithin {
+		began := other.StartLog - min(other.StartLog, other.setBack)
+		if other.Topic == g.Topic && other.order > g.order && g.EndLog >= began && g.EndLog-began <= replaceWithin {
 			return true
 		}
 	}
@@ -379,7 +407,7 @@ func (j *Journal) occurred(e *Event, circumstances, spatial map[string]any) (*Fa
 		goal = g.ID
 	}
 
-	key := goal + "\x00" + e.Rule + "\x00" + e.Same
+	key := goal + "\x00" + strconv.Itoa(j.setBack) + "\x00" + e.Rule + "\x00" + e.Same
 	for _, f := range j.facts[key] {
 		goesOn := e.LogTime >= f.LastLog && e.LogTime-f.LastLog <= continues
 		if goesOn || near(f.Spatial, spatial) {
@@ -514,12 +542,15 @@ func (j *Journal) Take() []*Episode {
 	return out
 }
 
-// Close ends the journal: the goals of which no end was seen, and the facts outside of all goals.
-func (j *Journal) Close() (goals []*Episode, others []*Fact) {
+// Close ends the journal: the goals of which no end was seen, and the facts outside of all goals. The last time of the
+// source, with its log time, is the end of these goals; it may be zero.
+func (j *Journal) Close(last time.Time, lastLog uint64) (goals []*Episode, others []*Fact) {
 	open := slices.SortedFunc(maps.Values(j.active), func(a, b *Episode) int { return cmp.Compare(a.order, b.order) })
 	for _, g := range open {
 		if g.parent == "" && g.orphaned.IsZero() {
 			j.finish(g)
+			g.End, g.EndLog = last, lastLog
+			g.toNewClock()
 		}
 	}
 	clear(j.active)

@@ -20,6 +20,7 @@ type Message struct {
 	Value                       *message.Value
 	Time                        time.Time // when it was observed; zero if no clock says so
 	LogTime                     uint64    // ns, on the clock of the source
+	Stamp                       uint64    // ns, of its header if that is on the same clock; 0 without
 }
 
 // Kind is what an event is.
@@ -44,6 +45,7 @@ type Event struct {
 	Context map[string]any
 	At      time.Time
 	LogTime uint64
+	Stamp   uint64 // ns, the stamp of the message that At is; 0 without
 
 	Goal string // identifies the goal within the source
 	Task string // what the goal is called: navigate_to_pose
@@ -152,6 +154,15 @@ func (m *Machine) Circumstances() map[string]any {
 	}
 
 	return out
+}
+
+// SetBack notes that the clock of the log times was set back by some ns, and that the source goes on.
+func (m *Machine) SetBack(ns uint64) {
+	m.lastGoal -= min(m.lastGoal, ns)
+	for path, r := range m.remember {
+		r.at -= min(r.at, ns)
+		m.remember[path] = r
+	}
 }
 
 const (
@@ -328,8 +339,9 @@ func (m *Machine) rises(r *Rule, s *scope, holds bool) bool {
 }
 
 func (r *Rule) event(s *scope, msg *Message) Event {
+	at, stamp := r.timeOf(s, msg)
 	e := Event{
-		Rule: r.Name, Topic: msg.Topic, At: r.timeOf(s, msg), LogTime: msg.LogTime, Context: map[string]any{},
+		Rule: r.Name, Topic: msg.Topic, At: at, LogTime: msg.LogTime, Stamp: stamp, Context: map[string]any{},
 		Text: media.Clean(r.text.write(s), maxLine),
 	}
 	if e.Text == "" {
@@ -363,20 +375,21 @@ func (r *Rule) event(s *scope, msg *Message) Event {
 // clock is not used.
 const maxStampSkew = time.Hour
 
-func (r *Rule) timeOf(s *scope, msg *Message) time.Time {
+// timeOf returns when an event took place, and that as a stamp of the message, 0 if it has none.
+func (r *Rule) timeOf(s *scope, msg *Message) (at time.Time, stamp uint64) {
 	if len(r.stamp.names) == 0 {
-		return msg.Time
+		return msg.Time, msg.Stamp
 	}
 	ns, ok := message.Time(s.of(r.stamp), "nanosec")
 	if !ok {
-		return msg.Time
+		return msg.Time, msg.Stamp
 	}
-	at := time.Unix(int64(ns/1e9), int64(ns%1e9)).UTC()
+	at = time.Unix(int64(ns/1e9), int64(ns%1e9)).UTC()
 	if !msg.Time.IsZero() && at.Sub(msg.Time).Abs() > maxStampSkew {
-		return msg.Time
+		return msg.Time, msg.Stamp
 	}
 
-	return at
+	return at, ns
 }
 
 // detailsOf writes pairs of a key and a value: "current 12.4 A, temperature 61".
@@ -447,6 +460,7 @@ func (m *Machine) goal(out []Event, r *Rule, s *scope, msg *Message) []Event {
 
 	e := Event{
 		Rule: r.Name, Topic: msg.Topic, Goal: id, Task: r.taskOf(s, msg.Topic), At: msg.Time, LogTime: msg.LogTime,
+		Stamp: msg.Stamp,
 	}
 	if !known {
 		// The first message of a topic lists also what ended before anybody listened.

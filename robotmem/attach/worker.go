@@ -197,7 +197,7 @@ func (w *worker) restart(ctx context.Context) error {
 
 // closeJournal stores the facts that are open, and ends the episodes of goals of which no end was seen.
 func (w *worker) closeJournal(ctx context.Context) {
-	goals, others := w.journal.Close()
+	goals, others := w.journal.Close(time.Time{}, 0)
 	for _, e := range goals {
 		if g := w.goals[e.ID]; g != nil {
 			for _, fact := range e.Facts {

@@ -134,11 +134,14 @@ func headerStamp(v *message.Value) uint64 {
 }
 
 // stampOf returns the time of the header, or the log time if there is none on its clock.
-func stampOf(v *message.Value, logTime uint64) uint64 {
-	if t := headerStamp(v); t > 0 && sameClock(t, logTime) {
+func stampOf(v *message.Value, logTime uint64) uint64 { return cmp.Or(stampOn(v, logTime), logTime) }
+
+// stampOn returns the time of the header if it is on the clock of the log time, or else 0.
+func stampOn(v *message.Value, logTime uint64) uint64 {
+	if t := headerStamp(v); sameClock(t, logTime) {
 		return t
 	}
-	return logTime
+	return 0
 }
 
 // maxSkew is the most nanoseconds between a header's time stamp and the log time of one

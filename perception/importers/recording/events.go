@@ -61,7 +61,11 @@ const maxRobots = 100
 // less late.
 const ClockReset = 5e9
 
-// follow notices that the clock was set back, as when a simulation is begun again.
+// clockStep is how far the time of one channel must step back so that its clock was set back, in ns. A recorder may
+// write messages of several channels out of order, and those of one channel by less.
+const clockStep = 1e9
+
+// follow notices that the clock of a living source was set back, as when a simulation is begun again.
 func (imp *importer) follow(ctx context.Context, logTime uint64) error {
 	if logTime+ClockReset >= imp.newest {
 		imp.newest = max(imp.newest, logTime)
@@ -75,9 +79,44 @@ func (imp *importer) follow(ctx context.Context, logTime uint64) error {
 		return nil
 	}
 	imp.happened.machine = imp.o.Events.NewMachine()
-	if imp.onRestart != nil {
-		return imp.onRestart(ctx)
+
+	return imp.onRestart(ctx)
+}
+
+// followChannel notices that the clock of a recording was set back: the time of a channel steps back. The times of
+// different channels do not tell, since a file may have one channel after the other.
+func (imp *importer) followChannel(ctx context.Context, c *channel, logTime uint64) error {
+	last, known := imp.channelTimes[c]
+	before := imp.lastLog
+	imp.lastLog, imp.channelTimes[c] = logTime, logTime
+	if !known || logTime+clockStep >= last {
+		return nil
 	}
+
+	// The other channels step back with this one.
+	clear(imp.channelTimes)
+	imp.channelTimes[c] = logTime
+	isReset := logTime+ClockReset < last
+	if isReset {
+		imp.poses.restart()
+		imp.report.ClockResets++
+	}
+	if imp.happened == nil {
+		return nil
+	}
+
+	// A wall clock was set, and what was going on goes on. The clock of a simulator begins another run.
+	if logTime >= firstWall && imp.clock.scale == "" {
+		step := max(before, last) - logTime
+		imp.happened.machine.SetBack(step)
+		imp.happened.journal.SetBack(step)
+
+		return nil
+	}
+	if !isReset {
+		return nil
+	}
+	imp.happened.machine = imp.o.Events.NewMachine()
 
 	// Goals of which the end was not seen ended with the run.
 	ended := imp.happened.journal
@@ -96,8 +135,9 @@ func (imp *importer) observe(ctx context.Context, c *channel, m *Message, v *mes
 
 	for _, e := range imp.happened.machine.Observe(&events.Message{
 		Topic: c.Topic, SchemaName: c.SchemaName, Encoding: c.MessageEncoding, Value: v, Time: at, LogTime: m.LogTime,
+		Stamp: stampOn(v, m.LogTime),
 	}) {
-		if err := imp.event(ctx, &e, m.LogTime); err != nil {
+		if err := imp.event(ctx, &e); err != nil {
 			return err
 		}
 	}
@@ -125,11 +165,8 @@ func (imp *importer) closeEvents(ctx context.Context) error {
 
 // saveAll stores what a journal holds at its end. The goals that are still active were last seen then.
 func (imp *importer) saveAll(ctx context.Context, j *events.Journal, end time.Time) error {
-	goals, others := j.Close()
+	goals, others := j.Close(end, imp.lastLog)
 	for _, g := range goals {
-		if g.End.IsZero() {
-			g.End = end
-		}
 		if err := imp.saveGoal(ctx, g); err != nil {
 			return err
 		}

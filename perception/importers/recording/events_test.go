@@ -267,3 +267,104 @@ func TestAGoalThatDoesNotEnd(t *testing.T) {
 		t.Errorf("facts and episodes (-want +got):\n%s", diff)
 	}
 }
+
+// A wall clock that is set back while a goal is active does not end the goal, and what is found is the same for all
+// chunks of the file.
+func TestAGoalWhileTheClockIsSetBack(t *testing.T) {
+	const began = 1764000000
+	for _, test := range []struct {
+		back   float64
+		resets int
+		want   []string
+	}{
+		{3600, 1, []string{
+			"6.0 planner: slow [6 0 0]",
+			"-3588.0 planner: no path, 2 times in 1.0 s [12 0 0]",
+			"-3585.0 navigate_to_pose aborted after 10.9 s: planner: no path [15 0 0]",
+			"navigate_to_pose from -3595.9 to -3585.0: 0",
+		}},
+		{5, 0, []string{
+			"6.0 planner: slow [6 0 0]",
+			"7.0 planner: no path, 2 times in 1.0 s [12 0 0]",
+			"10.0 navigate_to_pose aborted after 10.9 s: planner: no path [15 0 0]",
+			"navigate_to_pose from -0.9 to 10.0: 0",
+		}},
+	} {
+		clock := func(s float64) float64 {
+			if s < 10 {
+				return began + s
+			}
+			return began + s - test.back
+		}
+		messages := drive(20, clock,
+			jsonMessage{4, statusTopic, statusSchema, statusOf("aa", 2)},
+			jsonMessage{6, "/rosout", logSchema, `{"level":30,"name":"planner","msg":"slow"}`},
+			jsonMessage{12, "/rosout", logSchema, `{"level":40,"name":"planner","msg":"no path"}`},
+			jsonMessage{13, "/rosout", logSchema, `{"level":40,"name":"planner","msg":"no path"}`},
+			jsonMessage{15, statusTopic, statusSchema, statusOf("aa", 6)},
+		)
+		for name, o := range map[string]*mcap.WriterOptions{
+			"no chunks": {}, "one chunk": {Chunked: true, ChunkSize: 1 << 20}, "small chunks": {Chunked: true, ChunkSize: 1000},
+		} {
+			got, report := told(t, jsonMCAP(t, o, messages), recording.Options{}, began)
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("%g s, %s: facts and episodes (-want +got):\n%s", test.back, name, diff)
+			}
+			if report.ClockResets != test.resets {
+				t.Errorf("%g s, %s: %d resets of the clock, want %d", test.back, name, report.ClockResets, test.resets)
+			}
+		}
+	}
+}
+
+// The clock of the recorder is set back, and that of the robot, which stamps its messages, is not.
+func TestARecorderWhoseClockIsSetBack(t *testing.T) {
+	const began = 1764000000
+	messages := drive(20, func(s float64) float64 { return began + s },
+		jsonMessage{15, "/rosout", logSchema, fmt.Sprintf(`{"stamp":{"sec":%d,"nanosec":0},"level":40,"name":"planner","msg":"no path"}`, began+15)},
+		jsonMessage{16, statusTopic, statusSchema, statusOf("aa", 2)},
+		jsonMessage{17, statusTopic, statusSchema, statusOf("aa", 6)},
+	)
+	for i := range messages {
+		m := &messages[i]
+		sec, nanosec := int(m.at), math.Round((m.at-math.Floor(m.at))*1e9)
+		m.text = strings.Replace(m.text, `{"frame_id"`, fmt.Sprintf(`{"stamp":{"sec":%d,"nanosec":%.0f},"frame_id"`, sec, nanosec), 1)
+		if m.at >= began+10 {
+			m.at -= 3600
+		}
+	}
+	got, report := told(t, jsonMCAP(t, &mcap.WriterOptions{}, messages), recording.Options{}, began)
+	want := []string{
+		"-3583.0 navigate_to_pose aborted after 1.0 s [17 0 0]",
+		"15.0 planner: no path [15 0 0]",
+		"navigate_to_pose from -3584.0 to -3583.0: 0",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("facts and episodes (-want +got):\n%s", diff)
+	}
+	if report.ClockResets != 1 {
+		t.Errorf("%d resets of the clock, want 1", report.ClockResets)
+	}
+}
+
+// A simulation that begins again is another run: its goals are not those of the run before.
+func TestASimulationThatBeginsAgain(t *testing.T) {
+	clock := func(s float64) float64 { return 1 + math.Mod(s, 10) }
+	got, report := told(t, jsonMCAP(t, &mcap.WriterOptions{}, drive(20, clock,
+		jsonMessage{4, statusTopic, statusSchema, statusOf("aa", 2)},
+		jsonMessage{15, statusTopic, statusSchema, statusOf("aa", 2)},
+		jsonMessage{17, statusTopic, statusSchema, statusOf("aa", 4)},
+	)), recording.Options{}, 0)
+	slices.Sort(got)
+	want := []string{
+		"8.0 navigate_to_pose succeeded after 2.0 s [17 0 0]",
+		"navigate_to_pose from 5.0 to 10.9: unknown",
+		"navigate_to_pose from 6.0 to 8.0: 1",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("facts and episodes (-want +got):\n%s", diff)
+	}
+	if report.ClockResets != 1 {
+		t.Errorf("%d resets of the clock, want 1", report.ClockResets)
+	}
+}

@@ -51,7 +51,8 @@ func Import(
 
 	imp := &importer{
 		o: o, sink: sink, id: id, name: src.Name(), info: info, progress: progress,
-		topics: map[string]*topic{}, channels: map[*Channel]*channel{}, clock: clockOf(info),
+		topics: map[string]*topic{}, channels: map[*Channel]*channel{}, channelTimes: map[*channel]uint64{},
+		clock:   clockOf(info),
 		schemas: schemas{known: map[definitionKey]parsed{}}, report: &Report{
 			Recording: id, AttachmentsSkipped: info.Attachments, MetadataSkipped: info.MetadataRecords,
 		},
@@ -78,16 +79,20 @@ type importer struct {
 	clock    clock
 	progress func(importers.Progress)
 
-	session    string
-	topics     map[string]*topic
-	channels   map[*Channel]*channel
-	schemas    schemas
-	repeated   int        // bytes of the heads of segments
-	open       []*channel // with a segment, in the order of opening
-	openBytes  int
-	poses      *poses
-	happened   *happenings         // nil: messages are stored, and nothing is read in them
-	newest     uint64              // log time of this run of the clock
+	session   string
+	topics    map[string]*topic
+	channels  map[*Channel]*channel
+	schemas   schemas
+	repeated  int        // bytes of the heads of segments
+	open      []*channel // with a segment, in the order of opening
+	openBytes int
+	poses     *poses
+	happened  *happenings // nil: messages are stored, and nothing is read in them
+	newest    uint64      // log time of this run of the clock of a living source
+	lastLog   uint64      // log time of the last message
+
+	channelTimes map[*channel]uint64 // the log times of the last messages, since the clock was set back
+
 	lastTime   time.Time           // of the last message whose log time can be a time
 	actions    map[string][]string // namespaces by action
 	grids      map[string]keptGrid // the last map of each topic
@@ -255,7 +260,11 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 	t := c.topic
 	number := t.report.Read
 	t.report.Read++
-	if err := imp.follow(ctx, m.LogTime); err != nil {
+	following := imp.followChannel
+	if imp.onRestart != nil {
+		following = func(ctx context.Context, _ *channel, logTime uint64) error { return imp.follow(ctx, logTime) }
+	}
+	if err := following(ctx, c, m.LogTime); err != nil {
 		return err
 	}
 	if imp.clock.problem(m.LogTime) == "" {

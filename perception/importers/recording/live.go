@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -43,7 +44,7 @@ func NewLive(o LiveOptions) (*Live, error) {
 
 	imp := &importer{
 		o: options, sink: o.Store, id: o.ID, name: o.Name, info: &Info{Format: "live"},
-		topics: map[string]*topic{}, channels: map[*Channel]*channel{},
+		topics: map[string]*topic{}, channels: map[*Channel]*channel{}, channelTimes: map[*channel]uint64{},
 		schemas: schemas{known: map[definitionKey]parsed{}}, report: &Report{Recording: o.ID},
 		happened: newHappenings(options.Events), onEvent: o.OnEvent, onRestart: o.OnRestart,
 	}
@@ -104,11 +105,11 @@ func (l *Live) Circumstances() map[string]any {
 
 // Pose returns the value of spatial for where the robot was at a log time, or for its last pose of the minute
 // before: localization may be silent while it stands. It is nil if neither is known.
-func (l *Live) Pose(logTime uint64) map[string]any { return l.imp.place(logTime) }
+func (l *Live) Pose(logTime uint64) map[string]any { return l.imp.place(l.imp.poses.logged(logTime)) }
 
 // PoseNow is Pose without poses that are older than two seconds.
 func (l *Live) PoseNow(logTime uint64) map[string]any {
-	pose, ok := l.imp.poses.of("", logTime)
+	pose, ok := l.imp.poses.of("", l.imp.poses.logged(logTime))
 	if !ok {
 		return nil
 	}
@@ -157,9 +158,9 @@ func (l *Live) Close(ctx context.Context) (*Report, error) {
 	return l.imp.report, err
 }
 
-// place returns the value of spatial for where the robot was; nil if that is unknown.
-func (imp *importer) place(logTime uint64) map[string]any {
-	pose, ok := imp.poses.robotAt(logTime)
+// place returns the value of spatial for where the robot was at a time of the poses; nil if that is unknown.
+func (imp *importer) place(at uint64) map[string]any {
+	pose, ok := imp.poses.robotAt(at)
 	if !ok {
 		return nil
 	}
@@ -167,9 +168,9 @@ func (imp *importer) place(logTime uint64) map[string]any {
 }
 
 // event hands on an event, or counts it in the journal.
-func (imp *importer) event(ctx context.Context, e *events.Event, at uint64) error {
+func (imp *importer) event(ctx context.Context, e *events.Event) error {
 	imp.report.Events++
-	circumstances, spatial := imp.happened.machine.Circumstances(), imp.place(at)
+	circumstances, spatial := imp.happened.machine.Circumstances(), imp.place(cmp.Or(e.Stamp, imp.poses.logged(e.LogTime)))
 	if imp.onEvent != nil {
 		return imp.onEvent(ctx, e, circumstances, spatial)
 	}

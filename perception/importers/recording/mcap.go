@@ -29,6 +29,8 @@ type mcapFile struct {
 	// Buffers that are used again while the file is read: of a record, and of the messages of a chunk.
 	body     []byte
 	messages []mcap.Message
+	// newest is the log time of the last message by channel, of this pass.
+	newest map[uint16]uint64
 }
 
 var _ Source = (*mcapFile)(nil)
@@ -72,7 +74,8 @@ func (m *mcapFile) Info(ctx context.Context) (*Info, error) {
 
 const magicSize = int64(len(media.MCAPMagic))
 
-// unfold lists a chunk's messages by log time. Messages of one time stay in their order.
+// unfold lists a chunk's messages by log time. Messages of one time stay in their order. If the time of a channel steps
+// back, its clock was set back: only the order of the file says then what came first.
 func (m *mcapFile) unfold(body []byte) error {
 	m.messages = m.messages[:0]
 	data, err := m.inflate.inflate(body)
@@ -82,6 +85,7 @@ func (m *mcapFile) unfold(body []byte) error {
 
 	// One unreadable definition must not prevent the messages of other channels from being read.
 	var undefined error
+	inOrder := true
 	err = segment.EachRecord(data, 0, func(op mcap.OpCode, body []byte) error {
 		if op != mcap.OpMessage {
 			undefined = cmp.Or(undefined, m.defined.Add(op, body))
@@ -93,15 +97,19 @@ func (m *mcapFile) unfold(body []byte) error {
 			return err
 		}
 		m.messages = append(m.messages, one)
+		inOrder = inOrder && one.LogTime >= m.newest[one.ChannelID]
+		m.newest[one.ChannelID] = one.LogTime
 
 		return nil
 	})
-	slices.SortStableFunc(m.messages, func(a, b mcap.Message) int { return cmp.Compare(a.LogTime, b.LogTime) })
+	if inOrder {
+		slices.SortStableFunc(m.messages, func(a, b mcap.Message) int { return cmp.Compare(a.LogTime, b.LogTime) })
+	}
 
 	return cmp.Or(err, undefined)
 }
 
-// Messages reads in the order of the file, the messages of a chunk by log time.
+// Messages reads in the order of the file, the messages of a chunk by log time if that never steps back in a channel.
 func (m *mcapFile) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 	return func(yield func(*Message, error) bool) {
 		r, done, err := m.reader()
@@ -118,6 +126,7 @@ func (m *mcapFile) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 		// The next pass uses the buffer again: an import counts the messages before it reads them.
 		defer func() { m.body = records.buf }()
 
+		m.newest = map[uint16]uint64{}
 		pass := &mcapPass{mcapFile: m, records: records, yield: yield}
 		for pass.next(ctx) {
 		}

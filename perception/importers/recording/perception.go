@@ -66,7 +66,7 @@ func (imp *importer) payloadPerception(
 // A message that cannot be decoded, whose v is nil, has neither a frame nor a time stamp.
 func (imp *importer) placed(s *openSegment, m *Message, v *message.Value) *openSegment {
 	s.observed, s.problem = imp.clock.observed(v, m)
-	s.frame, s.stamp = frameOf(v), stampOf(v, s.first.LogTime)
+	s.frame, s.stamp = frameOf(v), imp.placeTime(v, s.first.LogTime)
 	s.context = imp.context(v, s.first.LogTime)
 	return s
 }
@@ -152,7 +152,7 @@ func (imp *importer) context(v *message.Value, logTime uint64) map[string]any {
 	}
 
 	spatial := map[string]any{}
-	if pose, ok := imp.poses.of(frameOf(v), stampOf(v, logTime)); ok {
+	if pose, ok := imp.poses.of(frameOf(v), imp.placeTime(v, logTime)); ok {
 		spatial["pose"] = pose
 	}
 	if lat, lon := v.At("latitude"), v.At("longitude"); lat.Kind == message.Float64 && media.Finite(lat.Float) &&
@@ -164,6 +164,11 @@ func (imp *importer) context(v *message.Value, logTime uint64) map[string]any {
 	}
 
 	return c
+}
+
+// placeTime is the time at which the poses tell where a message was observed.
+func (imp *importer) placeTime(v *message.Value, logTime uint64) uint64 {
+	return cmp.Or(stampOn(v, logTime), imp.poses.logged(logTime))
 }
 
 func frameOf(v *message.Value) string {

@@ -82,6 +82,10 @@ type poses struct {
 
 	located link // the robot in the map, as localization says
 
+	// How far the stamps of the poses are from their log times, in ns; 0 if they are near. The clock of a robot may be
+	// another one than that of its recorder.
+	skew int64
+
 	last     map[string]any // the last pose of the robot that was asked for, at lastTime
 	lastTime uint64
 }
@@ -147,6 +151,17 @@ func (p *poses) restart() {
 	p.last, p.lastTime = nil, 0
 }
 
+// logged returns the time of the poses at a log time.
+func (p *poses) logged(logTime uint64) uint64 { return uint64(int64(logTime) + p.skew) }
+
+// noteSkew compares the stamp of a pose that holds at one time with its log time.
+func (p *poses) noteSkew(stamp, logTime uint64) {
+	p.skew = int64(stamp - logTime)
+	if max(p.skew, -p.skew) <= poseStale*1e9 {
+		p.skew = 0
+	}
+}
+
 func (p *poses) observe(kind poseKind, v *message.Value, logTime uint64) {
 	switch kind {
 	case poseTF, poseStatic:
@@ -159,18 +174,24 @@ func (p *poses) observe(kind poseKind, v *message.Value, logTime uint64) {
 		for i := range all {
 			t := &all[i]
 			parent := cmp.Or(frameOf(t), t.At("parent_frame_id").Text)
-			p.put(parent, t.At("child_frame_id").Text, kind == poseStatic, sampleOf(t, logTime))
+			s := sampleOf(t, logTime)
+			p.put(parent, t.At("child_frame_id").Text, kind == poseStatic, s)
+			if kind == poseTF {
+				p.noteSkew(s.time, logTime)
+			}
 		}
 	case poseOdometry:
 		// Localization publishes poses without a child frame. They apply to the frame that odometry names.
 		child := cmp.Or(v.At("child_frame_id").Text, v.At("body_frame_id").Text, "base_link")
 		p.base = cleanFrame(child)
 		p.robot(v, child, logTime)
+		p.noteSkew(stampOf(v, logTime), logTime)
 	case poseStamped:
 		if cleanFrame(frameOf(v)) == "map" {
 			p.located.add(sampleOf(v, logTime))
 		}
 		p.robot(v, p.robotFrame(), logTime)
+		p.noteSkew(stampOf(v, logTime), logTime)
 	}
 }
 
@@ -219,6 +240,11 @@ func (l *link) add(s sample) {
 		return
 	}
 	at, found := slices.BinarySearchFunc(l.samples, s.time, sample.compare)
+	if n := len(l.samples); n > 0 && s.time+clockStep < l.samples[n-1].time {
+		// The clock was set back. The later samples are of the time before that.
+		l.samples = l.samples[:at]
+		found = false
+	}
 	if !found {
 		l.samples = slices.Insert(l.samples, at, s)
 	}

@@ -98,7 +98,7 @@ func (b *ros1Bag) Info(ctx context.Context) (*Info, error) {
 	return info, nil
 }
 
-// Messages reads in the order of the file, the messages of a chunk by time.
+// Messages reads in the order of the file, the messages of a chunk by time if that never steps back in a connection.
 func (b *ros1Bag) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 	return func(yield func(*Message, error) bool) {
 		r, done, err := b.reader()
@@ -114,7 +114,7 @@ func (b *ros1Bag) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 
 		pass := &ros1Pass{
 			ros1Bag: b, records: newROS1Records(r, int64(len(ros1Line)), b.length(), b.body), yield: yield,
-			chunks: map[int64]bool{},
+			chunks: map[int64]bool{}, newest: map[uint32]uint64{},
 		}
 		// The next pass uses the buffer again: an import counts the messages before it reads them.
 		defer func() { b.body = pass.records.buf }()
@@ -136,8 +136,9 @@ type ros1Pass struct {
 	reported uint64 // messages that were reported as lost
 	broken   bool
 	chunk    ros1Account
-	chunks   map[int64]bool   // the places of the chunks that were read
-	infos    []ros1ChunkPlace // the chunk infos that were read
+	chunks   map[int64]bool    // the places of the chunks that were read
+	newest   map[uint32]uint64 // the time of the last message by connection
+	infos    []ros1ChunkPlace  // the chunk infos that were read
 }
 
 // ros1Account compares the messages of a chunk with its index, which follows it.
@@ -215,7 +216,8 @@ func (h *ros1Head) checkMessage() error {
 	return nil
 }
 
-// unfold delivers the messages of a chunk by time. Messages of one time stay in their order.
+// unfold delivers the messages of a chunk by time. Messages of one time stay in their order. If the time of a connection
+// steps back, its clock was set back: only the order of the file says then what came first.
 func (p *ros1Pass) unfold(h *ros1Head, packed []byte, at int64) bool {
 	p.messages = p.messages[:0]
 	p.chunk = ros1Account{at: at, counts: map[uint32]uint64{}}
@@ -225,6 +227,7 @@ func (p *ros1Pass) unfold(h *ros1Head, packed []byte, at int64) bool {
 	// What was decompressed before the damage is read. One unreadable connection must not prevent the messages of others
 	// from being read.
 	var undefined error
+	inOrder := true
 	walked := eachROS1Record(data, func(h ros1Head, data []byte) error {
 		switch h.op {
 		case ros1Connection:
@@ -234,12 +237,16 @@ func (p *ros1Pass) unfold(h *ros1Head, packed []byte, at int64) bool {
 				return err
 			}
 			p.messages = append(p.messages, ros1Entry{h.conn, h.time, data})
+			inOrder = inOrder && h.time >= p.newest[h.conn]
+			p.newest[h.conn] = h.time
 		}
 
 		return nil
 	})
 	p.chunk.err = cmp.Or(err, walked, undefined)
-	slices.SortStableFunc(p.messages, func(a, b ros1Entry) int { return cmp.Compare(a.time, b.time) })
+	if inOrder {
+		slices.SortStableFunc(p.messages, func(a, b ros1Entry) int { return cmp.Compare(a.time, b.time) })
+	}
 
 	for _, m := range p.messages {
 		p.chunk.read++

@@ -461,3 +461,30 @@ func FuzzROS1Bag(f *testing.F) {
 		drain(t, write(t, "x", append([]byte("#ROSBAG V2.0\n"), bytes.TrimPrefix(data, []byte("#ROSBAG V2.0\n"))...)))
 	})
 }
+
+// The messages of a chunk come by time, unless the time of a connection steps back.
+func TestOrderWithinROS1Chunks(t *testing.T) {
+	for name, test := range map[string]struct{ conns, times, want []byte }{
+		"one connection after the other": {[]byte{0, 0, 1, 1}, []byte{10, 12, 11, 13}, []byte{10, 11, 12, 13}},
+		"a clock that is set back":       {[]byte{0, 1, 0, 1}, []byte{10, 11, 5, 6}, []byte{10, 11, 5, 6}},
+	} {
+		chunk := ""
+		for _, id := range "\x00\x01" {
+			conn := "conn=" + string(id) + "\x00\x00\x00"
+			head := ros1Record("", "type=std_msgs/Empty", "md5sum=*", "message_definition=")
+			chunk += ros1Record(head[4:len(head)-4], "op=\x07", conn, "topic=/"+string('a'+id))
+		}
+		for i, at := range test.times {
+			chunk += ros1Record("", "op=\x02", "conn="+string(rune(test.conns[i]))+"\x00\x00\x00", "time="+string(rune(at))+"\x00\x00\x00\x00\x00\x00\x00")
+		}
+		size := string(binary.LittleEndian.AppendUint32(nil, uint32(len(chunk))))
+		rows, _ := read(t, open(t, write(t, "x.bag", []byte("#ROSBAG V2.0\n"+ros1Record(chunk, "op=\x05", "compression=none", "size="+size)))))
+		var got []byte
+		for _, r := range rows {
+			got = append(got, byte(r.LogTime/1e9))
+		}
+		if diff := gocmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: times (-want +got):\n%s", name, diff)
+		}
+	}
+}
