@@ -96,6 +96,46 @@ func TestEqualWarningsAreOneFact(t *testing.T) {
 	}
 }
 
+// What differs in the number of a name is about another device. If it has very many numbers, they are no names.
+func TestDevicesAreToldApart(t *testing.T) {
+	s := newSource(t, events.Builtin())
+	for i := range 4 {
+		n := 1 + i%2
+		s.send(float64(i), "/rosout", log, rosout(40, fmt.Sprint("motor_driver_", n), fmt.Sprintf("overcurrent %d A", i)))
+		s.send(float64(i), "/rosout", log, rosout(40, "arm", fmt.Sprintf("joint %d limit exceeded", n)))
+		for _, hardware := range []string{"can-0x11", "can-0x12"} {
+			s.send(float64(i), "/diagnostics", "diagnostic_msgs/msg/DiagnosticArray",
+				fmt.Sprintf(`{"status":[{"level":2,"name":"wheel %d","message":"stalled","hardware_id":%q}]}`, n, hardware))
+		}
+	}
+	for i := range 2000 {
+		s.send(10+float64(i)/100, "/rosout", log, rosout(30, "shop", fmt.Sprintf("order %d is late", i%1000)))
+	}
+
+	_, facts := s.journal.Close(time.Time{}, 0)
+	late := 0
+	var got []string
+	for _, line := range told(facts) {
+		if strings.HasPrefix(line, "shop") {
+			late++
+			continue
+		}
+		got = append(got, line)
+	}
+	want := []string{
+		"failure motor_driver_1: overcurrent 0 A, 2 times in 2.0 s", "failure arm: joint 1 limit exceeded, 2 times in 2.0 s",
+		"failure wheel 1: stalled, 2 times in 2.0 s", "failure wheel 1: stalled, 2 times in 2.0 s",
+		"failure motor_driver_2: overcurrent 1 A, 2 times in 2.0 s", "failure arm: joint 2 limit exceeded, 2 times in 2.0 s",
+		"failure wheel 2: stalled, 2 times in 2.0 s", "failure wheel 2: stalled, 2 times in 2.0 s",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+	if late > 40 {
+		t.Errorf("%d facts of one warning", late)
+	}
+}
+
 func TestAGoalIsAnEpisode(t *testing.T) {
 	s := newSource(t, events.Builtin())
 	// What ended before anybody listened is no episode.

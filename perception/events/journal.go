@@ -121,6 +121,7 @@ const (
 	maxFacts   = 20000 // of all
 	samePlace  = 2.0   // metres within which equal events are counted together
 	maxReasons = 3
+	maxNumbers = 32              // facts of one form that differ in numbers
 	continues  = 5e9             // ns of log time within which an event that comes again goes on, also while the robot drives
 	childEnd   = 2 * time.Second // after the end of its parent, in which a goal that served it ends too
 )
@@ -255,7 +256,8 @@ func (j *Journal) end(e *Event, circumstances, spatial map[string]any) (*Fact, b
 		}
 		part := *e
 		part.Kind, part.Text, part.Context = Occurred, g.line(), map[string]any{}
-		part.Same, part.Outcome = withoutNumbers(g.Task+" aborted"), "unknown"
+		part.Same, part.Outcome = strings.ToLower(g.Task+" aborted"), "unknown"
+		part.Form = part.Same
 		set(part.Context, []string{"event", "rule"}, g.Rule)
 		set(part.Context, []string{"event", "topic"}, g.Topic)
 
@@ -407,7 +409,11 @@ func (j *Journal) occurred(e *Event, circumstances, spatial map[string]any) (*Fa
 		goal = g.ID
 	}
 
-	key := goal + "\x00" + strconv.Itoa(j.setBack) + "\x00" + e.Rule + "\x00" + e.Same
+	prefix := goal + "\x00" + strconv.Itoa(j.setBack) + "\x00" + e.Rule + "\x00"
+	key := prefix + e.Same
+	if len(j.facts[key]) == 0 && e.Same != e.Form && j.numbered(goal, e) {
+		key = prefix + e.Form
+	}
 	for _, f := range j.facts[key] {
 		goesOn := e.LogTime >= f.LastLog && e.LogTime-f.LastLog <= continues
 		if goesOn || near(f.Spatial, spatial) {
@@ -442,6 +448,18 @@ func (j *Journal) occurred(e *Event, circumstances, spatial map[string]any) (*Fa
 	j.order = append(j.order, f)
 
 	return f, true
+}
+
+// numbered reports whether there are so many facts that differ from an event in numbers that these are no names.
+func (j *Journal) numbered(goal string, e *Event) bool {
+	different := map[string]bool{}
+	for _, f := range j.order {
+		if f.Goal == goal && f.Rule == e.Rule && f.Form == e.Form {
+			different[f.Same] = true
+		}
+	}
+
+	return len(different) >= maxNumbers
 }
 
 // near reports whether two poses are at one place. An unknown place is one of its own.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -41,6 +40,7 @@ type Event struct {
 	Topic   string
 	Text    string // what happened, one line
 	Same    string // equal for events that are counted together
+	Form    string // Same without the numbers of names that are in a text, for messages that have too many of them
 	Outcome string // success, failure, partial (a goal that was canceled), or ""
 	Context map[string]any
 	At      time.Time
@@ -347,7 +347,7 @@ func (r *Rule) event(s *scope, msg *Message) Event {
 	if e.Text == "" {
 		e.Text = r.Name + " on " + media.Clean(msg.Topic, 255)
 	}
-	e.Same = withoutNumbers(e.Text)
+	e.Same, e.Form = r.text.same(s)
 
 	if said := detailsOf(s.of(r.details)); len(r.details.names) > 0 && said != "" {
 		e.Text = media.Clean(e.Text+" ("+said+")", maxLine)
@@ -357,6 +357,12 @@ func (r *Rule) event(s *scope, msg *Message) Event {
 		if v := a.value.value(s); v != nil && v != "" {
 			set(e.Context, a.path, v)
 		}
+	}
+	if own, ok := e.Context["event"].(map[string]any); ok {
+		// Two devices may have the same name for what went wrong.
+		about := strings.ToLower(fmt.Sprint("\x00", own["node"], "\x00", own["hardware"]))
+		e.Same += about
+		e.Form += about
 	}
 	set(e.Context, []string{"event", "rule"}, r.Name)
 	set(e.Context, []string{"event", "topic"}, media.Clean(msg.Topic, 255))
@@ -404,13 +410,6 @@ func detailsOf(v *message.Value) string {
 	}
 
 	return strings.Join(out, ", ")
-}
-
-var numbers = regexp.MustCompile(`[-+]?\d+(?:[.,:]\d+)*(?:[eE][-+]?\d+)?|\b[0-9a-fA-F]{8,}\b`)
-
-// withoutNumbers is a text by which messages are the same that differ in their numbers only.
-func withoutNumbers(s string) string {
-	return strings.ToLower(numbers.ReplaceAllString(s, "#"))
 }
 
 // parameters notes the parameters of a message of rcl_interfaces/ParameterEvent.
