@@ -287,6 +287,7 @@ func (j *Journal) replaced(g *Episode) bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -414,6 +415,7 @@ func (j *Journal) occurred(e *Event, circumstances, spatial map[string]any) (*Fa
 	if len(j.facts[key]) == 0 && e.Same != e.Form && j.numbered(goal, e) {
 		key = prefix + e.Form
 	}
+
 	for _, f := range j.facts[key] {
 		goesOn := e.LogTime >= f.LastLog && e.LogTime-f.LastLog <= continues
 		if goesOn || near(f.Spatial, spatial) {
@@ -453,6 +455,7 @@ func (j *Journal) occurred(e *Event, circumstances, spatial map[string]any) (*Fa
 // numbered reports whether there are so many facts that differ from an event in numbers that these are no names.
 func (j *Journal) numbered(goal string, e *Event) bool {
 	different := map[string]bool{}
+
 	for _, f := range j.order {
 		if f.Goal == goal && f.Rule == e.Rule && f.Form == e.Form {
 			different[f.Same] = true

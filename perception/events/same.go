@@ -54,6 +54,7 @@ func sameness(s string, names []span) (same, form string) {
 	var a, b strings.Builder
 
 	at := 0
+
 	for _, m := range numbers.FindAllStringIndex(s, -1) {
 		number := s[m[0]:m[1]]
 		kept := slices.ContainsFunc(names, func(n span) bool { return m[0] >= n.from && m[0] < n.to })
@@ -96,6 +97,7 @@ func isNamed(before, number, after string) bool {
 	if hex {
 		digits = digits[2:]
 	}
+
 	for _, c := range digits {
 		if !hex && (c < '0' || c > '9') {
 			return false
@@ -133,11 +135,14 @@ func (p part) isName() bool {
 
 // same returns the texts by which messages of a template are the same, see [sameness].
 func (t template) same(s *scope) (same, form string) {
-	var b strings.Builder
-	var names []span
+	var (
+		b     strings.Builder
+		names []span
+	)
 
 	for _, p := range t {
 		from := b.Len()
+
 		switch {
 		case p.field == "":
 			b.WriteString(p.text)

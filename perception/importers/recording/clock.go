@@ -48,6 +48,7 @@ func clockOf(info *Info) clock {
 	if c.wall {
 		c.before, c.set = info.unsetEnd, info.wallStart
 	}
+
 	for _, unit := range []struct {
 		name     string
 		perTime  uint64 // units in a second

@@ -127,6 +127,7 @@ func (m *mcapFile) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 		defer func() { m.body = records.buf }()
 
 		m.newest = map[uint16]uint64{}
+
 		pass := &mcapPass{mcapFile: m, records: records, yield: yield}
 		for pass.next(ctx) {
 		}
