@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/robotmem/robotmem-go/perception/events"
@@ -22,40 +20,10 @@ type happenings struct {
 	journal *events.Journal
 }
 
-func newHappenings(rules *events.Rules) *happenings {
-	if rules == nil {
-		return nil
-	}
-	return &happenings{rules.NewMachine(), events.NewJournal()}
-}
-
 // wants reports whether the messages of a channel may say that something happened.
 func (h *happenings) wants(c *Channel) bool {
 	return h != nil && h.machine.Wants(c.Topic, c.SchemaName, c.MessageEncoding)
 }
-
-// noteRobot notes the namespace of an action. The same action in two namespaces is that of two robots.
-func (imp *importer) noteRobot(topic string) {
-	action, ok := strings.CutSuffix(topic, "/_action/status")
-	if !ok || imp.o.Namespace != "" {
-		return
-	}
-
-	cut := strings.LastIndex(action, "/")
-	namespace, name := action[:max(0, cut)], action[cut+1:]
-	if imp.actions == nil {
-		imp.actions = map[string][]string{}
-	}
-	if known := imp.actions[name]; !slices.Contains(known, namespace) && len(known) < maxRobots {
-		imp.actions[name] = append(known, namespace)
-	}
-	if all := imp.actions[name]; len(all) > max(1, len(imp.report.Robots)) {
-		imp.report.Robots = slices.Sorted(slices.Values(all))
-	}
-}
-
-// maxRobots bounds the namespaces that are listed.
-const maxRobots = 100
 
 // ClockReset is how far a clock must be set back so that another run begins, in ns. Messages that come late are
 // less late.
@@ -73,14 +41,21 @@ func (imp *importer) follow(ctx context.Context, logTime uint64) error {
 	}
 
 	imp.newest = logTime
-	imp.poses.restart()
-	imp.report.ClockResets++
-	if imp.happened == nil {
+	imp.restartPoses()
+	if imp.o.Events == nil {
 		return nil
 	}
-	imp.happened.machine = imp.o.Events.NewMachine()
+	imp.robots[0].happened.machine = imp.o.Events.NewMachine()
 
 	return imp.onRestart(ctx)
+}
+
+// restartPoses forgets where the robots were before the clock was set back.
+func (imp *importer) restartPoses() {
+	imp.report.ClockResets++
+	for _, r := range imp.robots {
+		r.poses.restart()
+	}
 }
 
 // followChannel notices that the clock of a recording was set back: the time of a channel steps back. The times of
@@ -98,31 +73,36 @@ func (imp *importer) followChannel(ctx context.Context, c *channel, logTime uint
 	imp.channelTimes[c] = logTime
 	isReset := logTime+ClockReset < last
 	if isReset {
-		imp.poses.restart()
-		imp.report.ClockResets++
+		imp.restartPoses()
 	}
-	if imp.happened == nil {
+	if imp.o.Events == nil {
 		return nil
 	}
 
 	// A wall clock was set, and what was going on goes on. The clock of a simulator begins another run.
 	if logTime >= firstWall && imp.clock.scale == "" {
 		step := max(before, last) - logTime
-		imp.happened.machine.SetBack(step)
-		imp.happened.journal.SetBack(step)
+		for _, r := range imp.robots {
+			r.happened.machine.SetBack(step)
+			r.happened.journal.SetBack(step)
+		}
 
 		return nil
 	}
 	if !isReset {
 		return nil
 	}
-	imp.happened.machine = imp.o.Events.NewMachine()
 
 	// Goals of which the end was not seen ended with the run.
-	ended := imp.happened.journal
-	imp.happened.journal = events.NewJournal()
+	for _, r := range imp.robots {
+		ended := r.happened.journal
+		r.happened.machine, r.happened.journal = imp.o.Events.NewMachine(), events.NewJournal()
+		if err := imp.saveAll(ctx, r, ended, imp.lastTime); err != nil {
+			return err
+		}
+	}
 
-	return imp.saveAll(ctx, ended, imp.lastTime)
+	return nil
 }
 
 // observe applies the rules to a message, and stores the goals that it ends.
@@ -133,17 +113,18 @@ func (imp *importer) observe(ctx context.Context, c *channel, m *Message, v *mes
 		at = imp.lastTime
 	}
 
-	for _, e := range imp.happened.machine.Observe(&events.Message{
+	r := imp.robotNamed(c, v)
+	for _, e := range r.happened.machine.Observe(&events.Message{
 		Topic: c.Topic, SchemaName: c.SchemaName, Encoding: c.MessageEncoding, Value: v, Time: at, LogTime: m.LogTime,
 		Stamp: stampOn(v, m.LogTime),
 	}) {
-		if err := imp.event(ctx, &e); err != nil {
+		if err := imp.event(ctx, r, &e); err != nil {
 			return err
 		}
 	}
 
-	for _, g := range imp.happened.journal.Take() {
-		if err := imp.saveGoal(ctx, g); err != nil {
+	for _, g := range r.happened.journal.Take() {
+		if err := imp.saveGoal(ctx, r, g); err != nil {
 			return err
 		}
 	}
@@ -153,29 +134,39 @@ func (imp *importer) observe(ctx context.Context, c *channel, m *Message, v *mes
 
 // closeEvents stores what the end of the recording leaves open.
 func (imp *importer) closeEvents(ctx context.Context) error {
-	if imp.happened == nil {
+	if imp.o.Events == nil {
 		return nil
 	}
 
-	err := imp.saveAll(ctx, imp.happened.journal, imp.lastTime)
-	imp.report.EventsLimited = imp.happened.journal.Limited()
-
-	return err
-}
-
-// saveAll stores what a journal holds at its end. The goals that are still active were last seen then.
-func (imp *importer) saveAll(ctx context.Context, j *events.Journal, end time.Time) error {
-	goals, others := j.Close(end, imp.lastLog)
-	for _, g := range goals {
-		if err := imp.saveGoal(ctx, g); err != nil {
+	for _, r := range imp.robots {
+		err := imp.saveAll(ctx, r, r.happened.journal, imp.lastTime)
+		for rule, n := range r.happened.journal.Limited() {
+			if imp.report.EventsLimited == nil {
+				imp.report.EventsLimited = map[string]uint64{}
+			}
+			imp.report.EventsLimited[rule] += n
+		}
+		if err != nil {
 			return err
 		}
 	}
 
-	return imp.learn(ctx, imp.session, others)
+	return nil
 }
 
-func (imp *importer) saveGoal(ctx context.Context, g *events.Episode) error {
+// saveAll stores what a journal holds at its end. The goals that are still active were last seen then.
+func (imp *importer) saveAll(ctx context.Context, r *robot, j *events.Journal, end time.Time) error {
+	goals, others := j.Close(end, imp.lastLog)
+	for _, g := range goals {
+		if err := imp.saveGoal(ctx, r, g); err != nil {
+			return err
+		}
+	}
+
+	return imp.learn(ctx, r, imp.session, others)
+}
+
+func (imp *importer) saveGoal(ctx context.Context, r *robot, g *events.Episode) error {
 	// A sink takes its own time for one that is missing, and that may lie years from the other.
 	start, end := importers.Clock(g.Start), importers.Clock(g.End)
 	if start.IsZero() {
@@ -187,7 +178,7 @@ func (imp *importer) saveGoal(ctx context.Context, g *events.Episode) error {
 
 	session, err := imp.sink.Start(ctx, importers.Session{
 		Origin:  importers.Origin("recording/" + imp.id + imp.o.hash() + imp.o.eventsHash() + g.ID + "@" + imp.clock.decimal(g.StartLog)),
-		Context: imp.eventContext(g.About(), g.From, g.StartLog), StartedAt: start,
+		Context: imp.eventContext(r, g.About(), g.From, g.StartLog), StartedAt: start,
 	})
 	if errors.Is(err, importers.ErrEnded) {
 		// An import that was interrupted has stored it whole.
@@ -199,14 +190,14 @@ func (imp *importer) saveGoal(ctx context.Context, g *events.Episode) error {
 	}
 
 	imp.report.Episodes++
-	if err := imp.learn(ctx, session, g.Facts); err != nil {
+	if err := imp.learn(ctx, r, session, g.Facts); err != nil {
 		return err
 	}
 
 	return imp.sink.End(ctx, session, importers.Ending{Outcome: g.Score(), At: end})
 }
 
-func (imp *importer) learn(ctx context.Context, session string, facts []*events.Fact) error {
+func (imp *importer) learn(ctx context.Context, r *robot, session string, facts []*events.Fact) error {
 	if len(facts) == 0 {
 		return nil
 	}
@@ -216,8 +207,8 @@ func (imp *importer) learn(ctx context.Context, session string, facts []*events.
 	for _, f := range facts {
 		out = append(out, importers.Fact{
 			Origin: importers.Origin(imp.id[:32] + imp.o.hash() + imp.o.eventsHash() + "#" + f.Rule + "@" + imp.clock.decimal(f.LogTime) + "/" +
-				strconv.Itoa(f.Count) + "/" + f.Goal + "/" + f.Text),
-			Text: f.Line(), Outcome: f.Outcome, Context: imp.eventContext(f.About(), f.Spatial, f.LogTime), ObservedAt: importers.Clock(f.At), Source: "recording",
+				strconv.Itoa(f.Count) + "/" + f.Goal + "/" + f.Text + r.namespace),
+			Text: f.Line(), Outcome: f.Outcome, Context: imp.eventContext(r, f.About(), f.Spatial, f.LogTime), ObservedAt: importers.Clock(f.At), Source: "recording",
 		})
 	}
 
@@ -232,7 +223,7 @@ func (imp *importer) learn(ctx context.Context, session string, facts []*events.
 
 // eventContext is the context of something that happened: its own, the robot, the place and where the
 // recording shows it.
-func (imp *importer) eventContext(own, spatial map[string]any, logTime uint64) map[string]any {
+func (imp *importer) eventContext(r *robot, own, spatial map[string]any, logTime uint64) map[string]any {
 	out := maps.Clone(own)
 	if out == nil {
 		out = map[string]any{}
@@ -241,8 +232,15 @@ func (imp *importer) eventContext(own, spatial map[string]any, logTime uint64) m
 		"recording": imp.name, "recording_id": imp.id, "session_id": imp.session, "log_time": imp.clock.decimal(logTime),
 		"at_s": float64(int64(imp.sinceStart(logTime)*1000)) / 1000,
 	}
+	about := map[string]any{}
 	if imp.o.Robot != "" {
-		out["robot"] = map[string]any{"id": imp.o.Robot}
+		about["id"] = imp.o.Robot
+	}
+	if r.namespace != "" {
+		about["namespace"] = r.namespace
+	}
+	if len(about) > 0 {
+		out["robot"] = about
 	}
 	if spatial != nil {
 		out["spatial"] = spatial

@@ -127,9 +127,63 @@ func TestTwoRobotsInOneRecording(t *testing.T) {
 			t.Errorf("%s: %s, want %s", namespace, got, want)
 		}
 	}
-	report, err := recording.Import(t.Context(), open(t, path), recording.Options{Events: events.Builtin()}, importerstest.New(t), nil)
+	sink := importerstest.New(t)
+	report, err := recording.Import(t.Context(), open(t, path), recording.Options{Events: events.Builtin()}, sink, nil)
 	if err != nil || !slices.Equal(report.Robots, []string{"/r1", "/r2"}) {
 		t.Errorf("robots %q, %v", report.Robots, err)
+	}
+	var got []string
+	for _, f := range sink.Facts {
+		at := f.Context["spatial"].(map[string]any)["pose"].(map[string]any)["position"]
+		got = append(got, fmt.Sprint(f.Outcome, " ", f.Context["robot"], " ", at))
+	}
+	want := []string{"success map[namespace:/r1] [0 0 0]", "failure map[namespace:/r2] [10 0 0]"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+}
+
+// Each robot has its own place, also for what its nodes say on a topic of all robots. Actions of two arms are of one
+// robot, whose place they have.
+func TestThePlacesOfTwoRobots(t *testing.T) {
+	const began = 1764000000
+	var sent []jsonMessage
+	for i := range 10 {
+		for n, robot := range []string{"r1", "r2"} {
+			sent = append(sent, jsonMessage{
+				began + float64(i), "/" + robot + "/tf", "tf2_msgs/msg/TFMessage",
+				fmt.Sprintf(`{"transforms":[{"header":{"frame_id":"map"},"child_frame_id":"base_link","transform":{"translation":{"x":%d,"y":0,"z":0}}}]}`, 100*n+i),
+			})
+		}
+	}
+	for i, robot := range []string{"r1", "r2"} {
+		says := func(topic string) jsonMessage {
+			return jsonMessage{began + 9 + float64(i)/10, topic, logSchema, fmt.Sprintf(`{"level":40,"name":"%s.planner","msg":"no path"}`, robot)}
+		}
+		sent = append(sent, says("/"+robot+"/rosout"), says("/rosout"))
+	}
+	got, report := told(t, jsonMCAP(t, &mcap.WriterOptions{}, sent), recording.Options{}, began)
+	want := []string{"9.0 r1.planner: no path, 2 times [9 0 0]", "9.1 r2.planner: no path, 2 times [109 0 0]"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+	if want := []string{"/r1", "/r2"}; !slices.Equal(report.Robots, want) {
+		t.Errorf("got robots %q, want %q", report.Robots, want)
+	}
+
+	got, _ = told(t, jsonMCAP(t, &mcap.WriterOptions{}, drive(10, func(s float64) float64 { return began + s },
+		jsonMessage{4, "/left/move/_action/status", statusSchema, statusOf("aa", 2)},
+		jsonMessage{5, "/right/move/_action/status", statusSchema, statusOf("bb", 2)},
+		jsonMessage{6, "/right/move/_action/status", statusSchema, statusOf("bb", 6)},
+		jsonMessage{7, "/left/move/_action/status", statusSchema, statusOf("aa", 4)},
+	)), recording.Options{}, began)
+	slices.Sort(got)
+	want = []string{
+		"6.0 move aborted after 1.0 s [6 0 0]", "7.0 move succeeded after 3.0 s [7 0 0]", "move from 4.0 to 7.0: 1",
+		"move from 5.0 to 6.0: 0",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("facts of two arms (-want +got):\n%s", diff)
 	}
 }
 

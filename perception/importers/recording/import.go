@@ -63,8 +63,7 @@ func Import(
 		info.Start = max(info.Start, info.wallStart)
 	}
 
-	imp.poses = newPoses(o.MapID, imp.clock)
-	imp.happened = newHappenings(o.Events)
+	imp.findRobots()
 	err = imp.run(ctx, src)
 	imp.account()
 
@@ -86,16 +85,17 @@ type importer struct {
 	repeated  int        // bytes of the heads of segments
 	open      []*channel // with a segment, in the order of opening
 	openBytes int
-	poses     *poses
-	happened  *happenings // nil: messages are stored, and nothing is read in them
-	newest    uint64      // log time of this run of the clock of a living source
-	lastLog   uint64      // log time of the last message
+	robots    []*robot // the first has the topics of no other one
+	newest    uint64   // log time of this run of the clock of a living source
+	lastLog   uint64   // log time of the last message
 
 	channelTimes map[*channel]uint64 // the log times of the last messages, since the clock was set back
 
 	lastTime   time.Time           // of the last message whose log time can be a time
 	actions    map[string][]string // namespaces by action
 	grids      map[string]keptGrid // the last map of each topic
+	lastTime   time.Time  // of the last message whose log time can be a time
+	namespaces namespaces // of a living source
 	onRestart  func(ctx context.Context) error
 	onEvent    func(ctx context.Context, e *events.Event, circumstances, spatial map[string]any) error
 	batch      []importers.Perception
@@ -115,6 +115,7 @@ type topic struct {
 type channel struct {
 	*Channel
 	topic      *topic
+	robot      *robot
 	schema     *message.Schema
 	problem    string // why messages are not decoded
 	pose       poseKind
@@ -197,7 +198,7 @@ func (imp *importer) finish(ctx context.Context) error {
 }
 
 func (imp *importer) start(ctx context.Context) error {
-	about := imp.context(nil, 0)
+	about := imp.context(nil, nil, 0)
 	if began := timeOf(imp.info.Start); imp.clock.problem(imp.info.Start) == "" && imp.info.Start > 0 {
 		maps.Copy(about["source"].(map[string]any),
 			map[string]any{
@@ -234,15 +235,19 @@ func (imp *importer) channel(c *Channel) *channel {
 	}
 
 	one := &channel{
-		Channel: c, topic: t, pose: poseKindOf(c),
+		Channel: c, topic: t, robot: imp.robotOf(c.Topic), pose: poseKindOf(c),
 		hasPayload: slices.Contains(payloadTypes, message.ShortName(c.SchemaName)),
 		tells:      imp.happened.wants(c),
 		grid:       isGrid(c),
 	}
+	one.tells = one.robot.happened.wants(c)
 	if !imp.o.InNamespace(c.Topic) {
 		one.pose, one.tells = poseNone, false
 	}
-	imp.noteRobot(c.Topic)
+	if imp.namespaces != nil && imp.o.Namespace == "" {
+		imp.namespaces.add(c.Topic)
+		imp.report.Robots = imp.namespaces.robots()
+	}
 
 	var err error
 	// Without a schema the messages are kept as bytes, and each counts as undecoded for this reason.
@@ -279,7 +284,7 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 	// Poses are taken before the filters: an excluded or rate-limited /tf still tells where the camera was.
 	if c.pose != poseNone {
 		if v, undecodable = c.decode(m); v != nil {
-			imp.poses.observe(c.pose, v, m.LogTime)
+			imp.observePose(c, v, m.LogTime)
 			imp.locate(m.LogTime)
 		}
 	}
@@ -339,7 +344,7 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 			if note := noPicture(m, &p); note != "" {
 				t.note(note)
 			}
-			one := imp.payloadPerception(m, v, p, number)
+			one := imp.payloadPerception(c, m, v, p, number)
 			one.ObservedAt = observed
 			if problem != "" {
 				one.Metadata["time_problem"] = problem
@@ -384,7 +389,7 @@ func (imp *importer) append(ctx context.Context, c *channel, m *Message, v *mess
 	if c.segment == nil {
 		w := segment.NewWriter(imp.written(c))
 		imp.repeated += w.Len()
-		c.segment = imp.placed(&openSegment{Writer: w, head: w.Len(), first: m.Message, from: number}, m, v)
+		c.segment = imp.placed(&openSegment{Writer: w, head: w.Len(), first: m.Message, from: number}, c, m, v)
 		// The data belongs to the source's buffer, which the next message overwrites.
 		c.segment.first.Data = nil
 		imp.open = append(imp.open, c)
@@ -457,9 +462,18 @@ func (imp *importer) unmatched() []string {
 			out = append(out, fmt.Sprintf("no topic matches %q; topics begin with a slash, as in %q", glob, "/"+strings.TrimPrefix(glob, "/")))
 		}
 	}
-	if imp.happened != nil {
-		for _, name := range imp.happened.machine.Unmatched() {
-			out = append(out, fmt.Sprintf("no message is of the topics and schemas of the rule %q", name))
+
+	missing := map[string]int{} // robots that have no messages for a rule
+
+	for _, r := range imp.robots {
+		if r.happened == nil {
+			continue
+		}
+
+		for _, name := range r.happened.machine.Unmatched() {
+			if missing[name]++; missing[name] == len(imp.robots) {
+				out = append(out, fmt.Sprintf("no message is of the topics and schemas of the rule %q", name))
+			}
 		}
 	}
 
@@ -494,8 +508,8 @@ type Report struct {
 	// Events counts what rules found in messages, Facts what became of them, Episodes the goals among
 	// them. EventsLimited counts the events that were left out because a rule found too many different
 	// things, by rule.
-	// Robots are the namespaces in which the same action has goals, if there are several: what happened to
-	// them is mixed then, unless Options.Namespace chooses one.
+	// Robots are the namespaces of several robots, if there are several. What happened to them is told apart in a
+	// recording, and mixed in a living source, unless Options.Namespace chooses one.
 	Robots []string `json:"robots,omitempty"`
 	// Unmatched are globs of Options that no topic matches, and rules of a file of one's own for which there are no
 	// messages: perhaps they are misspelt.

@@ -46,9 +46,9 @@ func NewLive(o LiveOptions) (*Live, error) {
 		o: options, sink: o.Store, id: o.ID, name: o.Name, info: &Info{Format: "live"},
 		topics: map[string]*topic{}, channels: map[*Channel]*channel{}, channelTimes: map[*channel]uint64{},
 		schemas: schemas{known: map[definitionKey]parsed{}}, report: &Report{Recording: o.ID},
-		happened: newHappenings(options.Events), onEvent: o.OnEvent, onRestart: o.OnRestart,
+		onEvent: o.OnEvent, onRestart: o.OnRestart, namespaces: namespaces{},
 	}
-	imp.poses = newPoses(options.MapID, imp.clock)
+	imp.newRobot("")
 
 	return &Live{imp: imp}, nil
 }
@@ -71,14 +71,14 @@ func (l *Live) Add(ctx context.Context, m *Message) error {
 func (l *Live) start(ctx context.Context, m *Message) error {
 	l.started = true
 	l.imp.clock = clock{wall: m.LogTime >= firstWall}
-	l.imp.poses.clock = l.imp.clock
+	l.imp.robots[0].poses.clock = l.imp.clock
 	l.imp.info.Start, l.imp.info.End = m.LogTime, m.LogTime
 	if l.imp.sink == nil {
 		return nil
 	}
 
 	session, err := l.imp.sink.Start(ctx, importers.Session{
-		Origin: importers.Origin("recording/" + l.imp.id), Context: l.imp.context(nil, 0), StartedAt: l.imp.began(),
+		Origin: importers.Origin("recording/" + l.imp.id), Context: l.imp.context(nil, nil, 0), StartedAt: l.imp.began(),
 	})
 	l.imp.session, l.imp.report.Session = session, session
 
@@ -90,26 +90,31 @@ func (l *Live) Session() string { return l.imp.session }
 
 // SetParameter notes a parameter of the robot, see [events.Machine.SetParameter].
 func (l *Live) SetParameter(name string, value any) {
-	if l.imp.happened != nil {
-		l.imp.happened.machine.SetParameter(name, value)
+	if h := l.imp.robots[0].happened; h != nil {
+		h.machine.SetParameter(name, value)
 	}
 }
 
 // Circumstances are the context of the moment.
 func (l *Live) Circumstances() map[string]any {
-	if l.imp.happened == nil {
+	h := l.imp.robots[0].happened
+	if h == nil {
 		return map[string]any{}
 	}
-	return l.imp.happened.machine.Circumstances()
+	return h.machine.Circumstances()
 }
 
 // Pose returns the value of spatial for where the robot was at a log time, or for its last pose of the minute
 // before: localization may be silent while it stands. It is nil if neither is known.
-func (l *Live) Pose(logTime uint64) map[string]any { return l.imp.place(l.imp.poses.logged(logTime)) }
+func (l *Live) Pose(logTime uint64) map[string]any {
+	poses := l.imp.robots[0].poses
+	return poses.place(poses.logged(logTime))
+}
 
 // PoseNow is Pose without poses that are older than two seconds.
 func (l *Live) PoseNow(logTime uint64) map[string]any {
-	pose, ok := l.imp.poses.of("", l.imp.poses.logged(logTime))
+	poses := l.imp.robots[0].poses
+	pose, ok := poses.of("", poses.logged(logTime))
 	if !ok {
 		return nil
 	}
@@ -159,8 +164,8 @@ func (l *Live) Close(ctx context.Context) (*Report, error) {
 }
 
 // place returns the value of spatial for where the robot was at a time of the poses; nil if that is unknown.
-func (imp *importer) place(at uint64) map[string]any {
-	pose, ok := imp.poses.robotAt(at)
+func (p *poses) place(at uint64) map[string]any {
+	pose, ok := p.robotAt(at)
 	if !ok {
 		return nil
 	}
@@ -168,13 +173,13 @@ func (imp *importer) place(at uint64) map[string]any {
 }
 
 // event hands on an event, or counts it in the journal.
-func (imp *importer) event(ctx context.Context, e *events.Event) error {
+func (imp *importer) event(ctx context.Context, r *robot, e *events.Event) error {
 	imp.report.Events++
-	circumstances, spatial := imp.happened.machine.Circumstances(), imp.place(cmp.Or(e.Stamp, imp.poses.logged(e.LogTime)))
+	circumstances, spatial := r.happened.machine.Circumstances(), r.poses.place(cmp.Or(e.Stamp, r.poses.logged(e.LogTime)))
 	if imp.onEvent != nil {
 		return imp.onEvent(ctx, e, circumstances, spatial)
 	}
-	imp.happened.journal.Add(e, circumstances, spatial)
+	r.happened.journal.Add(e, circumstances, spatial)
 
 	return nil
 }

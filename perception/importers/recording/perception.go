@@ -43,13 +43,13 @@ func (imp *importer) manifest() importers.Perception {
 		Description: fmt.Sprintf("recording %s: %d messages on %d topics over %s", imp.name, m.Messages,
 			len(m.Channels), duration),
 		Metadata: map[string]any{"recording": imp.id, "format": m.Format},
-		Context:  imp.context(nil, 0), ObservedAt: imp.began(),
+		Context:  imp.context(nil, nil, 0), ObservedAt: imp.began(),
 	}
 }
 
 // payloadPerception describes the payload that unwrap has found in a message, without its data.
 func (imp *importer) payloadPerception(
-	m *Message, v *message.Value, p importers.Perception, number uint64,
+	c *channel, m *Message, v *message.Value, p importers.Perception, number uint64,
 ) importers.Perception {
 	metadata := imp.metadata(m.Channel, m.Message, 1)
 	maps.Copy(metadata, p.Metadata)
@@ -58,16 +58,16 @@ func (imp *importer) payloadPerception(
 		Origin: imp.origin(m.Topic, number, m.LogTime, ""), Type: perceptionType(m.SchemaName),
 		Description: imp.describe(m.Channel, m.LogTime, 1),
 		MediaType:   p.MediaType,
-		Metadata:    metadata, Context: imp.context(v, m.LogTime), ObservedAt: timeOf(observed(v, m.Message)), Messages: 1,
+		Metadata:    metadata, Context: imp.context(c.robot, v, m.LogTime), ObservedAt: timeOf(observed(v, m.Message)), Messages: 1,
 	}
 }
 
 // placed sets when and where the first message of a segment was observed, while that is known.
 // A message that cannot be decoded, whose v is nil, has neither a frame nor a time stamp.
-func (imp *importer) placed(s *openSegment, m *Message, v *message.Value) *openSegment {
+func (imp *importer) placed(s *openSegment, c *channel, m *Message, v *message.Value) *openSegment {
 	s.observed, s.problem = imp.clock.observed(v, m)
-	s.frame, s.stamp = frameOf(v), imp.placeTime(v, s.first.LogTime)
-	s.context = imp.context(v, s.first.LogTime)
+	s.frame, s.stamp = frameOf(v), c.robot.placeTime(v, s.first.LogTime)
+	s.context = imp.context(c.robot, v, s.first.LogTime)
 	return s
 }
 
@@ -80,7 +80,7 @@ func (imp *importer) locate(now uint64) {
 		if before["frame_id"] == "map" || now > c.segment.first.LogTime+poseStale*1e9 {
 			continue
 		}
-		if pose, ok := imp.poses.of(c.segment.frame, c.segment.stamp); ok {
+		if pose, ok := c.robot.poses.of(c.segment.frame, c.segment.stamp); ok {
 			if spatial == nil {
 				spatial = map[string]any{}
 				c.segment.context["spatial"] = spatial
@@ -140,8 +140,8 @@ func (imp *importer) describe(c *Channel, logTime uint64, count int) string {
 	return s + " of " + imp.name
 }
 
-// context says where the robot was. v is nil if there is no message.
-func (imp *importer) context(v *message.Value, logTime uint64) map[string]any {
+// context says where a robot was. v is nil if there is no message.
+func (imp *importer) context(r *robot, v *message.Value, logTime uint64) map[string]any {
 	c := map[string]any{"source": map[string]any{"recording": imp.name, "recording_id": imp.id}}
 	if imp.o.Robot != "" {
 		c["robot"] = map[string]any{"id": imp.o.Robot}
@@ -152,7 +152,7 @@ func (imp *importer) context(v *message.Value, logTime uint64) map[string]any {
 	}
 
 	spatial := map[string]any{}
-	if pose, ok := imp.poses.of(frameOf(v), imp.placeTime(v, logTime)); ok {
+	if pose, ok := r.poses.of(frameOf(v), r.placeTime(v, logTime)); ok {
 		spatial["pose"] = pose
 	}
 	if lat, lon := v.At("latitude"), v.At("longitude"); lat.Kind == message.Float64 && media.Finite(lat.Float) &&
@@ -167,8 +167,8 @@ func (imp *importer) context(v *message.Value, logTime uint64) map[string]any {
 }
 
 // placeTime is the time at which the poses tell where a message was observed.
-func (imp *importer) placeTime(v *message.Value, logTime uint64) uint64 {
-	return cmp.Or(stampOn(v, logTime), imp.poses.logged(logTime))
+func (r *robot) placeTime(v *message.Value, logTime uint64) uint64 {
+	return cmp.Or(stampOn(v, logTime), r.poses.logged(logTime))
 }
 
 func frameOf(v *message.Value) string {
