@@ -53,7 +53,6 @@ var partSuffixes = map[int][]string{2: {"_Request", "_Response"}, 3: {"_Goal", "
 // introspection has the types that only derived types refer to.
 var introspection = map[string]string{
 	"service_msgs/ServiceEventInfo": "uint8 event_type\nbuiltin_interfaces/Time stamp\nuint8[16] client_gid\nint64 sequence_number\n",
-	"unique_identifier_msgs/UUID":   "uint8[16] uuid\n",
 }
 
 // EventOf returns the service or action that a type is derived from, such as pkg/srv/Add for

@@ -30,3 +30,15 @@ func TestTopicsOfOneTypeWithoutDefinitions(t *testing.T) {
 		t.Errorf("got %d messages, %d of them not decoded, want 2 and 2", report.Messages, report.Undecoded)
 	}
 }
+
+// The goals of a robot are known without definitions in the file.
+func TestGoalsWithoutDefinitions(t *testing.T) {
+	for _, name := range []string{
+		"action_msgs/msg/GoalStatusArray", "rcl_interfaces/msg/ParameterEvent", "rosgraph_msgs/msg/Clock",
+	} {
+		c := &recording.Channel{SchemaName: name, SchemaEncoding: "ros2msg", MessageEncoding: "cdr"}
+		if _, err := c.Schema(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -14,7 +14,7 @@ from rosbags.typesys import Stores, get_typestore
 here = Path(__file__).parent
 store = get_typestore(Stores.ROS2_HUMBLE)
 packages = ("std_msgs", "builtin_interfaces", "geometry_msgs", "sensor_msgs", "nav_msgs", "tf2_msgs")
-more = ("diagnostic_msgs/msg/DiagnosticArray", "diagnostic_msgs/msg/DiagnosticStatus", "diagnostic_msgs/msg/KeyValue", "rcl_interfaces/msg/Log", "trajectory_msgs/msg/JointTrajectory", "trajectory_msgs/msg/JointTrajectoryPoint")
+more = ("action_msgs/msg/GoalInfo", "action_msgs/msg/GoalStatus", "action_msgs/msg/GoalStatusArray", "unique_identifier_msgs/msg/UUID", "rcl_interfaces/msg/ParameterEvent", "rcl_interfaces/msg/Parameter", "rcl_interfaces/msg/ParameterValue", "rosgraph_msgs/msg/Clock", "diagnostic_msgs/msg/DiagnosticArray", "diagnostic_msgs/msg/DiagnosticStatus", "diagnostic_msgs/msg/KeyValue", "rcl_interfaces/msg/Log", "trajectory_msgs/msg/JointTrajectory", "trajectory_msgs/msg/JointTrajectoryPoint")
 names = sorted(n for n in store.fielddefs if "/msg/" in n and (n.split("/")[0] in packages or n in more))
 
 with open(here / "../definitions.txt", "w") as out:
