@@ -92,10 +92,8 @@ type importer struct {
 	channelTimes map[*channel]uint64 // the log times of the last messages, since the clock was set back
 
 	lastTime   time.Time           // of the last message whose log time can be a time
-	actions    map[string][]string // namespaces by action
 	grids      map[string]keptGrid // the last map of each topic
-	lastTime   time.Time  // of the last message whose log time can be a time
-	namespaces namespaces // of a living source
+	namespaces namespaces          // of a living source
 	onRestart  func(ctx context.Context) error
 	onEvent    func(ctx context.Context, e *events.Event, circumstances, spatial map[string]any) error
 	batch      []importers.Perception
@@ -237,7 +235,6 @@ func (imp *importer) channel(c *Channel) *channel {
 	one := &channel{
 		Channel: c, topic: t, robot: imp.robotOf(c.Topic), pose: poseKindOf(c),
 		hasPayload: slices.Contains(payloadTypes, message.ShortName(c.SchemaName)),
-		tells:      imp.happened.wants(c),
 		grid:       isGrid(c),
 	}
 	one.tells = one.robot.happened.wants(c)
