@@ -41,7 +41,7 @@ var arrows = []struct {
 	{"robotmem/archive/markdown", []string{"robotmem", "robotmem/archive", "perception/importers"}, "a format, and notes that are learnt through any Service"},
 	{"robotmem/archive/sensors", []string{"robotmem", "perception"}, "perceptions are stored through any Service"},
 	{"robotmem/archive/python", []string{"robotmem", "robotmem/archive", "robotmem/internal/files", "robotmem/internal/record", "robotmem/internal/store", "perception", "consolidate"}, "a file of another program is read, without a memory to fill"},
-	{"robotmem/agent", []string{"robotmem", "classify"}, "agents are remembered through any Service"},
+	{"robotmem/agent", []string{"robotmem", "classify", "consolidate"}, "agents are remembered through any Service"},
 	{"robotmem/imports", []string{"robotmem", "robotmem/archive/sensors", "robotmem/internal/disk", "robotmem/internal/files", "robotmem/internal/store/sqlite", "perception"}, "recordings that a node receives, stored through any Service"},
 	{"robotmem/attach/mavlink", nil, "a protocol, whatever its messages are for"},
 	{"robotmem/attach", []string{"robotmem", "robotmem/attach/foxglove", "robotmem/attach/mavlink", "perception", "consolidate"}, "a living robot is followed, and remembered through any Service"},

@@ -39,6 +39,9 @@ type allow struct {
 	patterns []string
 }
 
+// masked is the beginning of what stands in the place of a secret.
+const masked = "[secret: "
+
 // general is the rule for anything that looks like the value of a key. Robots write many such values.
 const general = "generic-api-key"
 
@@ -86,7 +89,7 @@ type keyword struct {
 var keywords = sync.OnceValue(func() map[[2]byte][]keyword {
 	all := map[[2]byte][]keyword{}
 
-	for i, r := range rules {
+	for i, r := range every {
 		for _, word := range r.keywords {
 			head := [2]byte([]byte(word))
 			all[head] = append(all[head], keyword{word, i})
@@ -113,7 +116,7 @@ func candidatesIn(text string) (candidates []*rule) {
 	slices.Sort(numbers)
 
 	for _, n := range numbers {
-		candidates = append(candidates, rules[n])
+		candidates = append(candidates, every[n])
 	}
 
 	return candidates
@@ -131,7 +134,7 @@ func Mask(text string) (string, []Finding) {
 	last := 0
 	for _, f := range found {
 		b.WriteString(text[last:f.Start])
-		b.WriteString("[secret: " + f.Rule + "]")
+		b.WriteString(masked + f.Rule + "]")
 		last = f.End
 	}
 	b.WriteString(text[last:])
@@ -152,8 +155,8 @@ func (r *rule) find(found []Finding, text string, at []int) []Finding {
 			}
 		}
 		secret, match := text[start:end], text[m[0]:m[1]]
-		if secret == "" || r.entropy > 0 && entropy(secret) <= r.entropy || r.allowed(secret, match, lineOf(text, start, end)) ||
-			r.id == general && measured(secret) {
+		if secret == "" || strings.HasPrefix(secret, strings.TrimSpace(masked)) || r.entropy > 0 && entropy(secret) <= r.entropy || r.allowed(secret, match, lineOf(text, start, end)) ||
+			r.id == general && measured(secret) || r.id == "password" && (spoken.MatchString(secret) || measured(secret)) {
 			continue
 		}
 		if at != nil {

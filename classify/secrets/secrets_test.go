@@ -12,6 +12,7 @@ import (
 var (
 	github = "ghp_" + "x7Qd29LmVbKpRt5WzYcNfHs83JgTaE4uDqXo"
 	aws    = "AKIA" + "Z7QX4MNB2VTRPLKD"
+	word   = "Vt7k" + "Qz92mXw4"
 	slack  = "xoxb-" + "123456789012-1234567890123-" + "AbCdEfGhIjKlMnOpQrStUvWx"
 	pem    = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7bq1Zr0Qk3mYw8nX2vLpTfHsGdJeRcUaNbKiWoVyMxPz\nQh5tSgFjDkLwEnBrCuAiOpYvXmZq" +
 		strings.Repeat("Ab3dE9fG7h", 12) + "\n-----END RSA PRIVATE KEY-----"
@@ -24,7 +25,17 @@ func TestSecretsAreFound(t *testing.T) {
 		"a token of Slack":  {"the bot says hello with " + slack, "slack-bot-token"},
 		"a private key":     {"the key of arm 7 is\n" + pem, "private-key"},
 		"over two lines":    {"push with " + github[:20] + "\\\n   " + github[20:] + " to the fork", "github-pat"},
-		"a password":        {`api_key = "` + "q8Zt4Lm2Xw9Rb6Nc3Vd7" + `"`, "generic-api-key"},
+		"in an address":     {`"db":"postgres://dash:` + word + `@db.internal/fleet"`, "password-in-url"},
+		"of curl":           {"curl https://u:" + word + "@host/x", "password-in-url"},
+		"of mysql":          {"mysql -u root -p" + word + " fleet", "password-argument"},
+		"of sshpass":        {"sshpass -p " + word + " ssh arm7", "password-argument"},
+		"of docker":         {"docker login -u ada -p " + word + " registry", "password-argument"},
+		"in a header":       {`echo "Authorization: Bearer ` + word + `Ab3dE9"`, "bearer-token"},
+		"in a file":         {"user: ada\npassword: " + word, "password"},
+		"in JSON":           {`{"password":"` + word + `"}`, "password"},
+		"in a sentence":     {"the db password is " + word, "password"},
+		"in Chinese":        {"数据库密码是 " + word, "password"},
+		"a value of a key":  {`api_key = "` + "q8Zt4Lm2Xw9Rb6Nc3Vd7" + `"`, "generic-api-key"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found := Find(tt.text)
@@ -32,7 +43,7 @@ func TestSecretsAreFound(t *testing.T) {
 				t.Fatalf("%q: %+v", tt.text, found)
 			}
 			masked, _ := Mask(tt.text)
-			if !strings.Contains(masked, "[secret: "+tt.rule+"]") || strings.Contains(masked, github[20:]) || Find(masked) != nil {
+			if !strings.Contains(masked, "[secret: "+tt.rule+"]") || strings.Contains(masked, github[20:]) || strings.Contains(masked, word) || Find(masked) != nil {
 				t.Errorf("masked is %q", masked)
 			}
 		})
@@ -46,6 +57,9 @@ func TestWhatRobotsWriteIsNoSecret(t *testing.T) {
 		"secret_sha256=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 		"the auth topic is /robot/arm7/auth_status", "password of the door: ask the guard", "token: ${GITHUB_TOKEN}",
 		"the access key of rack 4 turns left at 3 Nm", "commit 2fd4e1c67a2d28fced849ee1bb76e7391b93eb12 broke the key map",
+		"the password is required at boot", "password: ask the guard", "the password was wrong", "password is in /etc/robot/secrets",
+		"mysql -p fleet", "docker run -p 8080:80 nav", "mkdir -p build/arm7", "pwd: /home/u/arm7", "basic calibration of arm7 takes 12 s",
+		"http://localhost:7878/api/search", "ws://robot:8765", "the passphrase is hidden ****", "ssh ada@arm7:22",
 		"credential check took 0.35 s at 48.137154, 11.576124", "机械臂 7 的密钥在抽屉里",
 	} {
 		if found := Find(text); found != nil {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -61,6 +63,13 @@ func (h *Hooks) Handle(ctx context.Context, e *Event) (answer Answer, err error)
 
 	files := journals(h.Folder)
 	at := files.name(e.Client, e.Session, e.Agent)
+	// Whose conversation it is stands first in its journal, so that it can be stored by whoever reaches the memory.
+	if _, err := os.Stat(at); errors.Is(err, os.ErrNotExist) && e.Kind != End {
+		first := &entry{Kind: begun, Client: e.Client, Session: e.Session, Agent: e.Agent, Folder: e.Folder}
+		if err := files.add(at, first); err != nil {
+			return Answer{}, err
+		}
+	}
 
 	switch e.Kind {
 	case Start:
@@ -82,25 +91,71 @@ func (h *Hooks) Handle(ctx context.Context, e *Event) (answer Answer, err error)
 
 // start opens the episode and returns its briefing.
 func (h *Hooks) start(ctx context.Context, files journals, at string, e *Event) (Answer, error) {
-	// What killed clients have left is stored by the next one.
-	stale, err := files.stale(now().Add(-staleAfter))
-	for _, c := range stale {
-		if c.path != at {
-			err = errors.Join(err, h.finish(ctx, files, c))
-		}
-	}
+	// What killed clients and an unwell memory have left is stored by the next conversation, a little each time.
+	const most = 2
+	err := h.storeOthers(ctx, files, at, most)
 
-	text, ids, begin, openErr := h.open(ctx, e)
+	ids, begin, openErr := h.open(ctx, e)
 	if openErr != nil {
 		return Answer{}, errors.Join(err, openErr)
 	}
-	text, begin.Shown = h.briefing(ctx, text, ids, projectOf(e.Folder))
+
+	var text string
+	text, begin.Shown = h.briefing(ctx, ids, projectOf(e.Folder))
 
 	return Answer{Context: text}, errors.Join(err, files.add(at, begin))
 }
 
-// open starts the episode of a conversation, or goes on with it.
-func (h *Hooks) open(ctx context.Context, e *Event) (briefing string, ids []int64, begin *entry, err error) {
+// storeOthers stores what is left of other conversations, of at most so many: those that ended or are stale are ended.
+func (h *Hooks) storeOthers(ctx context.Context, files journals, but string, most int) (err error) {
+	// A journal that was written to just now has a hook of its own.
+	all, err := files.stale(now().Add(-sweepAfter))
+	for _, c := range all {
+		over := c.ended || now().Sub(c.last) > staleAfter || c.last.IsZero()
+		waits := slices.ContainsFunc(c.turns, func(t *turn) bool { return t.over && !t.stored })
+		if c.path == but || !over && !waits {
+			continue
+		}
+		if most--; most < 0 || ctx.Err() != nil {
+			break
+		}
+
+		if over {
+			err = errors.Join(err, h.finish(ctx, files, c))
+		} else if oneErr := h.adopt(ctx, files, c); oneErr != nil {
+			err = errors.Join(err, oneErr)
+		} else {
+			err = errors.Join(err, h.store(ctx, files, c, false))
+		}
+	}
+
+	return err
+}
+
+// adopt opens the episode of a conversation whose beginning did not reach the memory.
+func (h *Hooks) adopt(ctx context.Context, files journals, c *conversation) error {
+	if c.Episode != "" {
+		return nil
+	}
+
+	e := &Event{Client: c.Client, Session: c.Session, Agent: c.Agent, Folder: c.Folder}
+	if e.Session == "" {
+		// Its first line is torn.
+		name := strings.TrimSuffix(filepath.Base(c.path), ".jsonl")
+		e.Client, _, _ = strings.Cut(name, "-")
+		e.Session = name
+	}
+	_, begin, err := h.open(ctx, e)
+	if err != nil {
+		return err
+	}
+	c.entry = *begin
+
+	return files.add(c.path, begin)
+}
+
+// open starts the episode of a conversation, or goes on with it, and returns the memories of its briefing.
+func (h *Hooks) open(ctx context.Context, e *Event) (ids []int64, begin *entry, err error) {
 	project := projectOf(e.Folder)
 	episode := e.Client + ":" + e.Session
 	if e.Agent != "" {
@@ -123,14 +178,14 @@ func (h *Hooks) open(ctx context.Context, e *Event) (briefing string, ids []int6
 		res, err = h.Node.StartSession(ctx, ask)
 	}
 	if err != nil {
-		return "", nil, nil, err
+		return nil, nil, err
 	}
 
 	begin = &entry{
 		Kind: begun, Client: e.Client, Session: e.Session, Agent: e.Agent, Folder: e.Folder, Episode: res.SessionID,
 	}
 
-	return res.Briefing.Text, res.Briefing.MemoryIDs, begin, nil
+	return res.Briefing.MemoryIDs, begin, nil
 }
 
 // agentOf is the section of a context that says whose memory it is.
@@ -154,7 +209,7 @@ func (h *Hooks) of(ctx context.Context, files journals, at string, e *Event) (*c
 		return c, err
 	}
 
-	_, _, begin, err := h.open(ctx, e)
+	_, begin, err := h.open(ctx, e)
 	if err != nil {
 		return nil, err
 	}
@@ -284,24 +339,20 @@ func (h *Hooks) end(ctx context.Context, files journals, at string) error {
 	if err != nil || c == nil {
 		return err
 	}
+	if err := files.add(at, &entry{Kind: ended}); err != nil {
+		return err
+	}
+
 	return h.finish(ctx, files, c)
 }
 
 // finish stores a conversation that goes on no more, and removes its journal.
 func (h *Hooks) finish(ctx context.Context, files journals, c *conversation) error {
-	if c.Episode == "" {
-		if len(c.turns) == 0 {
-			return c.remove()
-		}
-		// Its beginning did not reach the memory.
-		name := filepath.Base(c.path)
-		client, _, _ := strings.Cut(name, "-")
-		e := &Event{Client: first(c.Client, client), Session: strings.TrimSuffix(name, ".jsonl"), Folder: c.Folder}
-		_, _, begin, err := h.open(ctx, e)
-		if err != nil {
-			return err
-		}
-		c.entry = *begin
+	if c.Episode == "" && len(c.turns) == 0 {
+		return c.remove()
+	}
+	if err := h.adopt(ctx, files, c); err != nil {
+		return err
 	}
 	if err := h.store(ctx, files, c, true); err != nil {
 		return err
@@ -310,9 +361,9 @@ func (h *Hooks) finish(ctx context.Context, files journals, c *conversation) err
 	ask := &robotmem.EndSessionRequest{SessionID: c.Episode, MemoryScores: robotmem.Object{}}
 	ask.Outcome, ask.MemoryScores = c.verdict()
 	_, err := h.Node.EndSession(ctx, ask)
-	// A memory that was forgotten meanwhile has no record. The outcome counts without it.
+	// A memory that was forgotten meanwhile, or that the agent has made up, has no record. The others have theirs.
 	if errors.Is(err, robotmem.NotFound) && len(ask.MemoryScores) > 0 {
-		ask.MemoryScores = nil
+		h.keepKnown(ctx, ask.MemoryScores)
 		_, err = h.Node.EndSession(ctx, ask)
 	}
 	if err != nil && !errors.Is(err, robotmem.Conflict) && !errors.Is(err, robotmem.NotFound) {
@@ -320,6 +371,19 @@ func (h *Hooks) finish(ctx context.Context, files journals, c *conversation) err
 	}
 
 	return c.remove()
+}
+
+// keepKnown removes the scores of memories that do not exist.
+func (h *Hooks) keepKnown(ctx context.Context, scores robotmem.Object) {
+	for text := range maps.Clone(scores) {
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err == nil {
+			_, err = h.Node.Get(ctx, &robotmem.MemoryRequest{MemoryID: id})
+		}
+		if err != nil {
+			delete(scores, text)
+		}
+	}
 }
 
 // verdict is the outcome of a conversation, that of its last turn with one, and what the memories were worth that were
@@ -396,15 +460,7 @@ func (h *Hooks) Sweep(ctx context.Context) {
 	defer every.Stop()
 
 	for {
-		// A journal that was written to just now has a hook of its own.
-		all, err := files.stale(now().Add(-sweepAfter))
-		for _, c := range all {
-			if now().Sub(c.last) > staleAfter {
-				err = errors.Join(err, h.finish(ctx, files, c))
-			} else if c.Episode != "" {
-				err = errors.Join(err, h.store(ctx, files, c, false))
-			}
-		}
+		err := h.storeOthers(ctx, files, "", math.MaxInt)
 		if err != nil && ctx.Err() == nil {
 			h.log().Warn("what agents did is not stored yet", "error", err)
 		}
@@ -430,27 +486,28 @@ func (h *Hooks) storeTurn(ctx context.Context, c *conversation, t *turn) error {
 	r := readReport(t.answer)
 
 	type lesson struct {
-		text, from, outcome string
-		tags                []string
+		text, from string
+		tags       []string
 	}
 
 	var all []lesson
 	for _, text := range r.lessons {
-		all = append(all, lesson{text, c.Client, "", []string{"lesson"}})
+		all = append(all, lesson{text, c.Client, []string{"lesson"}})
 	}
 
 	for _, text := range ordersIn(t.prompt) {
-		all = append(all, lesson{text, "user", "", []string{"lesson", "user"}})
+		all = append(all, lesson{text, "user", []string{"lesson", "user"}})
 	}
 
 	for _, f := range fixesIn(t.uses) {
-		all = append(all, lesson{f.text(), c.Client, robotmem.OutcomeUnknown, []string{"lesson", "command"}})
+		all = append(all, lesson{f.text(), c.Client, []string{"lesson", "command"}})
 	}
 
 	for i, l := range all {
 		_, err := h.Node.Learn(ctx, &robotmem.LearnRequest{
 			Insight: l.text, Context: maps.Clone(context), Collection: h.Collection, SessionID: c.Episode, Tags: l.tags,
-			Outcome: l.outcome, Source: l.from, ObservedAt: &t.until, RequestID: fmt.Sprintf("%s/%d/%d", c.Episode, t.number, i),
+			// What a lesson speaks of may have failed. The lesson itself is neither a success nor a failure.
+			Outcome: robotmem.OutcomeUnknown, Source: l.from, ObservedAt: &t.until, RequestID: fmt.Sprintf("%s/%d/%d", c.Episode, t.number, i),
 		})
 		// A text that the memory refuses is no reason to lose the others.
 		if errors.Is(err, robotmem.Invalid) || errors.Is(err, robotmem.TooLarge) {

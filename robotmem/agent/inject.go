@@ -1,16 +1,16 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/classify"
+	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
@@ -36,59 +36,85 @@ const reportNote = "When the task is done, end your last message with these line
 	"`Outcome: worked`, `failed`, `partial` or `unknown`; `Used: #12 #15`, the memories that helped, or `none`; " +
 	"`Lesson: ` and one sentence with its numbers, if something was learnt that the next one should know."
 
-// briefing is what is injected at the beginning, and the memories in it: the briefing of the episode without the
-// memories of other projects, as far as it fits.
-func (h *Hooks) briefing(ctx context.Context, text string, ids []int64, project string) (string, []int64) {
-	foreign := map[string]bool{}
+// briefing is what is injected at the beginning, and the memories in it: what the last conversation in the project has
+// taught, the user's orders, earlier lessons, and then what the briefing of the episode has of no project, such as facts
+// of a robot. What does not fit is left out from the end.
+func (h *Hooks) briefing(ctx context.Context, ids []int64, project string) (string, []int64) {
+	lines := []string{openBlock, blockNote}
+
+	var kept []int64
+	left := injectedTokens - tokens(openBlock+blockNote+reportNote+closeBlock)
+	add := func(m *robotmem.Memory) {
+		line := lessonLine(m)
+		n := tokens(line) + 1
+		if n > left || slices.Contains(kept, m.MemoryID) || m.Type != "fact" || classify.Instructs(m.Content) || m.Tier == consolidate.TierSuspect {
+			return
+		}
+		left -= n
+		lines, kept = append(lines, line), append(kept, m.MemoryID)
+	}
+
+	lessons, err := h.lessons(ctx, project)
+	if err != nil {
+		h.log().Warn("the lessons of the project cannot be read", "error", err)
+	}
+
+	for i := range lessons {
+		add(&lessons[i])
+	}
 
 	for _, id := range ids {
 		m, err := h.Node.Get(ctx, &robotmem.MemoryRequest{MemoryID: id})
 		if err != nil {
 			continue
 		}
-		other, ok := m.Context.At("agent.project")
-		if ok && other != any(project) || m.Type != "fact" || classify.Instructs(m.Content) {
-			foreign[strconv.FormatInt(id, 10)] = true
+		if _, ofAgent := m.Context.At("agent.project"); !ofAgent {
+			add(m)
 		}
 	}
 
-	var (
-		lines []string
-		kept  []int64
-	)
-	left := injectedTokens - tokens(openBlock+blockNote+reportNote+closeBlock)
-	head := "" // of a section, which comes with its first line
-
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
-		m := briefingLine.FindStringSubmatch(line)
-		if m == nil && strings.HasSuffix(line, ":") {
-			head = line
-			continue
-		}
-		// What the last session did in numbers helps no agent.
-		if m == nil || foreign[m[1]] {
-			continue
-		}
-		n := tokens(head) + tokens(line)
-		if n > left {
-			continue
-		}
-		left -= n
-		if head != "" {
-			lines, head = append(lines, head), ""
-		}
-		lines = append(lines, fenced(line))
-		id, _ := strconv.ParseInt(m[1], 10, 64)
-		kept = append(kept, id)
-	}
-	lines = append([]string{openBlock, blockNote}, append(lines, reportNote, closeBlock)...)
-
-	return strings.Join(lines, "\n"), kept
+	return strings.Join(append(lines, reportNote, closeBlock), "\n"), kept
 }
 
-// briefingLine matches a line of a briefing that tells of a memory.
-var briefingLine = regexp.MustCompile(`^- \[(\d+)\] `)
+// lessonLine is a memory as the beginning shows it, in as few tokens as it takes.
+func lessonLine(m *robotmem.Memory) string {
+	const longest = 240
+	return fmt.Sprintf("- #%d %s", m.MemoryID, fenced(robotmem.Clip(strings.Join(strings.Fields(m.Content), " "), longest)))
+}
+
+// lessons are those of a project, the ones to be told first in front: what the last conversation has taught, orders of the
+// user, commands of the last conversation, and the rest; each the newest first.
+func (h *Hooks) lessons(ctx context.Context, project string) ([]robotmem.Memory, error) {
+	const most = 60
+
+	res, err := h.Node.List(ctx, &robotmem.ListRequest{
+		Collection: cmp.Or(h.Collection, robotmem.DefaultCollection), Type: "fact", Tags: []string{"lesson"}, Limit: most,
+		ContextFilter: robotmem.Object{"agent.project": project},
+	})
+	if err != nil || len(res.Memories) == 0 {
+		return nil, err
+	}
+
+	last := res.Memories[0].SessionID
+	rank := func(m *robotmem.Memory) int {
+		command, order := slices.Contains(m.UserTags, "command"), slices.Contains(m.UserTags, "user")
+		switch {
+		case m.SessionID == last && !command && !order:
+			return 0
+		case order:
+			return 1
+		case m.SessionID == last:
+			return 2
+		case command:
+			return 4
+		}
+
+		return 3
+	}
+	slices.SortStableFunc(res.Memories, func(a, b robotmem.Memory) int { return rank(&a) - rank(&b) })
+
+	return res.Memories, nil
+}
 
 // askText asks the agent for the outcome of its turn.
 func askText(t *turn) string {

@@ -47,6 +47,7 @@ const (
 	stopped   = "stop"
 	asked     = "asked"  // for the outcome of the turn
 	stored    = "stored" // the turn is in the memory
+	ended     = "end"
 )
 
 // conversation is what a journal tells.
@@ -57,6 +58,7 @@ type conversation struct {
 	turns []*turn   // the last one may still go on
 	shown []int64   // at the beginning
 	late  string    // to be injected with the next use of a tool
+	ended bool      // the client has said so
 }
 
 // turn is a prompt and what the agent did for it.
@@ -142,10 +144,12 @@ func (c *conversation) take(e *entry) {
 
 	switch e.Kind {
 	case begun:
+		// The first line of a conversation that did not reach the memory yet has no episode.
 		if c.Episode == "" {
 			c.entry = *e
 		}
 		c.shown = append(c.shown, e.Shown...)
+		c.ended = false
 	case prompted:
 		// A turn that a new prompt has interrupted has no end of its own.
 		c.turns = append(c.turns, &turn{number: len(c.turns) + 1, at: e.Time, until: e.Time, prompt: e.Text, shown: e.Shown})
@@ -168,6 +172,8 @@ func (c *conversation) take(e *entry) {
 		for _, t := range c.turns {
 			t.stored = t.stored || t.number == e.Turn
 		}
+	case ended:
+		c.ended = true
 	}
 }
 
@@ -222,6 +228,7 @@ func (j journals) stale(before time.Time) (all []*conversation, err error) {
 			return all, err
 		}
 		if c != nil {
+			c.last = info.ModTime()
 			all = append(all, c)
 		}
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/robotmem/robotmem-go/classify"
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
@@ -24,19 +26,22 @@ type report struct {
 }
 
 // reportLine matches a line such as "**Lesson:** use -p 2 on the robot".
-var reportLine = regexp.MustCompile(`(?im)^[\s>*_#\x60-]*(lessons?|outcome|used|misled|教训|经验|结果)[*_\x60]*\s*[:：][*_\x60]*[ \t]*(.*)$`)
+var reportLine = regexp.MustCompile(`(?im)^[\s>*_#\x60-]*(?:\d{1,2}[.)]\s*)?[*_\x60]*(lessons?|outcome|used|misled|教训|经验|结果)[*_\x60]*\s*[:：][*_\x60]*[ \t]*(.*)$`)
 
 // memoryID matches the id of a memory as it is shown.
 var memoryID = regexp.MustCompile(`#(\d{1,15})\b`)
 
+// bareIDs matches a list of ids without their marks. Other numbers in a sentence are no ids.
+var bareIDs = regexp.MustCompile(`^[\d\s,;#&]+$`)
+
 // nothing are words for no lesson and no memory.
-var nothing = words1("none nothing no n/a na - nil 无 没有 unknown")
+var nothing = words1("none nothing no n/a na - nil 无 没有 unknown nothing-new see-above same-as-above as-above not-applicable")
 
 // readReport reads the lines of the agent's last words that it was asked for.
 func readReport(message string) (r report) {
-	for _, m := range reportLine.FindAllStringSubmatch(message, -1) {
+	for _, m := range reportLine.FindAllStringSubmatch(outsideCode(message), -1) {
 		text := strings.TrimSpace(strings.Trim(strings.TrimSpace(m[2]), "*_`"))
-		empty := text == "" || nothing[strings.ToLower(strings.Trim(text, "."))]
+		empty := text == "" || nothing[strings.ToLower(strings.Join(strings.Fields(strings.Trim(text, ".")), "-"))]
 
 		switch strings.ToLower(m[1]) {
 		case "lesson", "lessons", "教训", "经验":
@@ -60,11 +65,16 @@ func readReport(message string) (r report) {
 const leastLesson = 8
 
 func idsIn(text string) (ids []int64) {
+	if bareIDs.MatchString(text) {
+		text = "#" + strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsDigit(r) }), " #")
+	}
+
 	for _, m := range memoryID.FindAllStringSubmatch(text, -1) {
 		if id, err := strconv.ParseInt(m[1], 10, 64); err == nil && id > 0 && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
+
 	return ids
 }
 
@@ -87,57 +97,102 @@ func outcomeOf(text string) string {
 	return ""
 }
 
-// order matches a sentence with which a user says how things are to be done for good. "Use 40 poses instead of 20" may
-// be about the task alone.
-var order = regexp.MustCompile(`(?i)^(?:please |and |also |ok(?:ay)?,? |no[,.!]? |then |but )*` +
-	`(?:always\b|never\b|from now on\b|in (?:the )?future\b|remember(?: that|:)?\s|note that\b|we (?:always|never|use|prefer)\b|` +
-	`(?:do not|don['’]t) ever\b|prefer \S|以后|记住|不要再|总是|永远不要)`)
+// order matches a sentence with which a user says how things are to be done for good, and its first word after that.
+// "Use 40 poses instead of 20" may be about the task alone.
+var order = regexp.MustCompile(`(?i)^(?:(?:please|pls|plz|and|also|but|then|so|ok(?:ay)?|no|yes|btw|i|you should|you must)\b[,.!]? +)*` +
+	`(?:(?:always|never|from now on,?|in (?:the )?future,?|(?:do not|don['’]t) ever|we (?:always|never|use|prefer)|prefer)\s+(\S+)|` +
+	`(remember)(?: that|:)?\s|(note) that\b|(以后|记住|不要再|总是|永远不要))`)
+
+// noOrder are words behind "always" and the like with which a sentence reports or comments and orders nothing.
+var noOrder = words1(`not mind again ever worked works fails failed crashes crashed happens happened seen saw had has have been was were is are did does
+	got gets green red the a an my it its it's this that there on in at up not gonna knew know thought said true false ok fine good bad`)
+
+// aboutThings matches orders that name a thing and no doing.
+var aboutThings = regexp.MustCompile(`(?i)\b(?:we (?:use|prefer)|prefer)\s`)
+
+// must matches a duty, which makes an order of a sentence that begins like a report: "from now on the tests must …".
+var must = regexp.MustCompile(`(?i)\b(?:must|should|shall|has to|have to|needs? to|only)\b`)
+
+// orders reports whether a sentence orders something for good.
+func orders(sentence string) bool {
+	m := order.FindStringSubmatch(sentence)
+	if m == nil || question.MatchString(sentence) {
+		return false
+	}
+	word := strings.ToLower(strings.Trim(m[1], ",.!:;"))
+	if word == "" {
+		return true
+	}
+	// "always fails" reports; "always pass -p 2" and "always focus" order.
+	third := strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") && !strings.HasSuffix(word, "us")
+	past := strings.HasSuffix(word, "ed") && !strings.HasSuffix(word, "eed")
+	// "we use pandas" and "prefer named exports" are about things.
+	things := aboutThings.MatchString(m[0])
+	if noOrder[word] || !things && (third || past) {
+		return must.MatchString(sentence)
+	}
+
+	return true
+}
 
 // question matches what is asked, which orders nothing.
 var question = regexp.MustCompile(`[?？]\s*$`)
 
 // ordersIn returns the sentences of a prompt that order something for good.
-func ordersIn(prompt string) (orders []string) {
+func ordersIn(prompt string) (all []string) {
 	const most, longest = 5, 400
+
+	// Who speaks to take over a model is not the user, whatever was pasted.
+	if classify.Instructs(prompt) {
+		return nil
+	}
 
 	for _, sentence := range sentences(prompt) {
 		n := utf8.RuneCountInString(sentence)
-		if len(orders) < most && n >= leastLesson && n <= longest && order.MatchString(sentence) && !question.MatchString(sentence) {
-			orders = append(orders, sentence)
+		if len(all) < most && n >= leastLesson && n <= longest && orders(sentence) {
+			all = append(all, sentence)
 		}
 	}
 
-	return orders
+	return all
 }
 
-// sentenceEnd matches the space behind the end of a sentence. "v1.2 is", "e.g. this" and paths have none.
-var sentenceEnd = regexp.MustCompile(`([.!?][)"']?\s+[A-Z]|[。！？]|\n)`)
+// sentenceEnd matches the end of a sentence and the space behind it. Versions, files and paths have none.
+var sentenceEnd = regexp.MustCompile(`[.!?][)"']?\s+|[。！？]|\n|;\s+`)
 
-// sentences returns the sentences of a text, outside of blocks of code.
-func sentences(text string) (all []string) {
+// outsideCode is a text without its blocks of code.
+func outsideCode(text string) string {
+	var b strings.Builder
+
 	for i, part := range strings.Split(text, "```") {
-		if i%2 == 1 {
-			continue
+		if i%2 == 0 {
+			b.WriteString(part)
 		}
+	}
 
-		for start := 0; start < len(part); {
-			at := sentenceEnd.FindStringIndex(part[start:])
-			end := len(part)
-			next := end
-			if at != nil {
-				// The capital letter begins the next sentence.
-				next = start + at[1]
-				end = next
-				if part[next-1] >= 'A' && part[next-1] <= 'Z' {
-					next--
-					end = next
-				}
-			}
-			if s := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(part[start:end]), "-*•> ")); s != "" {
-				all = append(all, s)
-			}
-			start = next
+	return b.String()
+}
+
+// sentences returns the sentences of a text, outside of blocks of code and of lines that are quoted.
+func sentences(text string) (all []string) {
+	var b strings.Builder
+
+	for line := range strings.Lines(outsideCode(text)) {
+		if !strings.HasPrefix(strings.TrimSpace(line), ">") {
+			b.WriteString(line)
 		}
+	}
+	text = b.String()
+
+	for start := 0; start < len(text); {
+		end := len(text)
+		if at := sentenceEnd.FindStringIndex(text[start:]); at != nil {
+			end = start + at[1]
+		}
+		if s := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(text[start:end]), "-*• ")); s != "" {
+			all = append(all, strings.TrimRight(s, ";"))
+		}
+		start = end
 	}
 
 	return all
@@ -158,60 +213,61 @@ func (f *fix) text() string {
 	return text + "; `" + f.worked + "` works instead"
 }
 
-// fixesIn finds commands that failed and were replaced: the next command that is another with the same purpose, at most
-// a few later and without a change of a file between, succeeded. A command that works after a file was changed teaches
-// nothing about the command.
+// fixesIn finds commands that were given wrongly: one failed with an error that speaks of the command or of the machine
+// and not of the work, and the next command that changed something is a variant of it, which succeeded. A command that
+// works after a file was changed, or after another command, teaches nothing about the command.
 func fixesIn(uses []*ToolUse) (fixes []fix) {
-	const window = 3
-
 	for i, u := range uses {
-		if u.Command == "" || !u.Failed || u.Stopped {
+		if u.Command == "" || !u.Failed || u.Stopped || !misused.MatchString(u.Output) {
 			continue
 		}
 
-		tried := 0
 		for _, next := range uses[i+1:] {
-			if len(next.Files) > 0 || tried == window {
-				break
-			}
-			if next.Command == "" || next.ReadOnly {
+			if next.ReadOnly {
 				continue
 			}
-			tried++
-			if next.Command == u.Command {
-				break // the same command: something else has changed
-			}
-			if !next.Failed && !next.Stopped && sameTask(u.Command, next.Command) {
+			if next.Command != "" && !next.Failed && !next.Stopped && variant(u.Command, next.Command) {
 				fixes = append(fixes, fix{shown(u.Command), shown(next.Command), errorLine(u.Output)})
-				break
 			}
+			break
 		}
 	}
 
 	return fixes
 }
 
-// sameTask reports whether two commands differ in a part only: at least half of the words of the shorter are in the
-// longer, two of them or all.
-func sameTask(a, b string) bool {
+// misused matches errors about how a command was given, or what the machine lacks for it.
+var misused = regexp.MustCompile(`(?i)\bcommand not found\b|\bnot recognized\b|\b(?:unknown|unrecognized|invalid|illegal|unexpected) (?:\w+ )?(?:options?|flags?|arguments?|commands?|subcommands?)\b` +
+	`|^usage:|\bno module named\b|\bpermission denied\b|\balready in use\b|\bunable to\b|\b(?:not|un)[ -]?supported\b|\bexternally-managed\b|\b(?:is|are) required\b|\brequires?\b`)
+
+// variant reports whether two commands do the same in another way: under another name of the program with the same
+// words behind it, or with the same words and other flags.
+func variant(a, b string) bool {
 	one, other := strings.Fields(a), strings.Fields(b)
-	if len(one) > len(other) {
-		one, other = other, one
+	if len(one) == 0 || len(other) == 0 || a == b {
+		return false
+	}
+	if renamed(one[0], other[0]) && slices.Equal(one[1:], other[1:]) {
+		return true
 	}
 
-	equal := 0
+	return slices.Equal(withoutFlags(one), withoutFlags(other))
+}
 
-	for _, word := range one {
-		if slices.Contains(other, word) {
-			equal++
+// renamed reports whether two programs are forms of one, such as python and python3, npm and pnpm, or pip and ./venv/bin/pip.
+func renamed(a, b string) bool {
+	a, b = path.Base(a), path.Base(b)
+	return strings.HasPrefix(b, a) || strings.HasPrefix(a, b) || strings.HasSuffix(b, a) || strings.HasSuffix(a, b)
+}
+
+// withoutFlags are the words of a command that are no flags.
+func withoutFlags(words []string) (kept []string) {
+	for _, word := range words {
+		if !strings.HasPrefix(word, "-") {
+			kept = append(kept, word)
 		}
 	}
-	if len(one) == 1 {
-		// A program under another name: "python" and "python3".
-		return equal == 1 || strings.HasPrefix(other[0], one[0]) && len(other) == 1
-	}
-
-	return 2*equal >= len(one) && (equal >= 2 || len(one) == 2)
+	return kept
 }
 
 // shown is a command as a fact shows it.

@@ -61,6 +61,11 @@ func (mt *Maintainer) Doctor(ctx context.Context, stats *admin.StatsResponse,
 	err := mt.Store.Read(ctx, func(c *store.Conn) error {
 		return errors.Join(mt.examine(ctx, c, stats, res, deep), mt.examineCodes(c, res))
 	})
+	// Damage ends the examination of what it is in, and not the report about it.
+	if errors.Is(err, robotmem.Corrupt) {
+		mt.addFault(res, "tables", "they cannot be read whole", mt.recoverRemedy(), err)
+		err = nil
+	}
 	if err != nil {
 		return nil, err
 	}
