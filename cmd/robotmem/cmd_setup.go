@@ -94,7 +94,11 @@ func (c *setupCmd) Run(a *app, g *globals) error {
 			return err
 		}
 	}
-	if r.Change, err = client.Set(path, entry); err == nil {
+	if r.Change, err = client.Set(path, entry); err == nil && c.Hooks && !c.Undo {
+		// Before anything is written: a file with hooks that cannot be edited leaves the other alone, too.
+		err = c.checkHooks(a, client)
+	}
+	if err == nil {
 		err = c.apply(r.Change)
 	}
 	if err == nil && c.Hooks && !c.Undo {
@@ -145,6 +149,15 @@ func (c *setupCmd) hooks(a *app, client *clients.Client, command string) (*hooks
 	}
 
 	return &hooksReport{path, change}, nil
+}
+
+// checkHooks fails if the file with the hooks of a client cannot be edited.
+func (c *setupCmd) checkHooks(a *app, client *clients.Client) error {
+	path, err := client.HookFile(a.env)
+	if err == nil {
+		_, err = client.SetHooks(path, "robotmem hook --client "+client.Name)
+	}
+	return err
 }
 
 // hookCommand is the line of the shell that a client runs for each event.

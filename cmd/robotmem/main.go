@@ -123,7 +123,11 @@ func runUntil(ctx context.Context, args []string, in io.Reader, stdout, stderr i
 		return a.fail(err)
 	}
 	if err := a.execute(ctx, args); err != nil {
-		return a.fail(err)
+		// A client takes the code 2 of a hook for an order to stop its agent.
+		if code := a.fail(err); args[0] != "hook" || code == 0 {
+			return code
+		}
+		return 1
 	}
 
 	return 0
