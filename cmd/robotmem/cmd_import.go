@@ -62,6 +62,7 @@ func (c *importCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+
 	return read(c, ctx, a)
 }
 

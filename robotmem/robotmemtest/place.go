@@ -224,6 +224,7 @@ var placeCases = []testCase{
 		}
 		res := ask(func(p *robotmem.SpatialSort) { p.Heading, p.MaxAngle = new(1.5), new(0.1) })
 		equal(t, "by heading", ids(res.Memories), left)
+
 		for _, want := range []string{"1 coordinates at spatial.pose are left out, because no orientation", "1 coordinates at spatial.pose are left out, because they look another way"} {
 			if !strings.Contains(strings.Join(res.Interpreted, "\n"), want) {
 				t.Errorf("%q does not say %q", res.Interpreted, want)

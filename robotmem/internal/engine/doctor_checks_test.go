@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -109,6 +110,10 @@ var ailments = map[string]struct {
 	}},
 	"zero-hit rate": {status: "warn", spoil: func(p patient) {
 		p.sql("INSERT OR REPLACE INTO counters(name, value) VALUES ('recalls', 100), ('zero_hits', 90)")
+	}},
+	"clock": {status: "warn", spoil: func(p patient) {
+		_, err := p.Learn(p.t.Context(), &robotmem.LearnRequest{Insight: "the door of the dock was open", ObservedAt: new(time.Unix(12, 0))})
+		p.must(err)
 	}},
 	"size":     {status: "warn", options: func(o *Options) { o.Disk = noSpace{} }},
 	"embedder": {status: "warn", options: func(o *Options) { o.Embedder = nil }},

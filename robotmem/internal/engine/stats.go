@@ -85,6 +85,7 @@ func (n *Engine) Doctor(ctx context.Context, req *admin.DoctorRequest) (*admin.D
 		return nil, err
 	}
 	res, err := n.maintenance.Doctor(ctx, stats, req != nil && req.Deep)
+
 	return res, robotmem.Wrap("doctor", err)
 }
 

@@ -63,7 +63,7 @@ func (mt *Maintainer) Doctor(ctx context.Context, stats *admin.StatsResponse,
 	})
 	// Damage ends the examination of what it is in, and not the report about it.
 	if errors.Is(err, robotmem.Corrupt) {
-		mt.addFault(res, "tables", "they cannot be read whole", mt.recoverRemedy(), err)
+		mt.addFault(res, "file", "its tables cannot be read whole", mt.recoverRemedy(), err)
 		err = nil
 	}
 	if err != nil {

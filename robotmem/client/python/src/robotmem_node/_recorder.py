@@ -30,9 +30,10 @@ _FORKED = "the recorder of %s belongs to the process that made it; make one afte
 
 def _check_clock(source: str, t: Any) -> None:
     """Warn of a first stamp that is no time since 1970 in seconds, or that this computer has not reached."""
-    stamp = t.timestamp() if isinstance(t, datetime.datetime) else t
-    if not isinstance(stamp, numbers.Real) or not math.isfinite(stamp):
+    given = t.timestamp() if isinstance(t, datetime.datetime) else t
+    if not isinstance(given, numbers.Real) or not math.isfinite(given):
         return
+    stamp = float(given)
     now, day, least = time.time(), 86_400, 100_000_000  # 1973
     if now < least:
         told = "this computer's clock says 1970; set it, or give stamps of another clock"
