@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"strconv"
 	"time"
 
@@ -68,6 +69,10 @@ func (imp *importer) followChannel(ctx context.Context, c *channel, logTime uint
 		return nil
 	}
 
+	if err := imp.addEvents(ctx, math.MaxUint64); err != nil {
+		return err
+	}
+
 	// The other channels step back with this one.
 	clear(imp.channelTimes)
 	imp.channelTimes[c] = logTime
@@ -123,9 +128,40 @@ func (imp *importer) observe(ctx context.Context, c *channel, m *Message, v *mes
 		}
 	}
 
-	for _, g := range r.happened.journal.Take() {
-		if err := imp.saveGoal(ctx, r, g); err != nil {
-			return err
+	return nil
+}
+
+// pendingEvent is an event that waits for the pose of the robot after it, so that its place is between two poses.
+type pendingEvent struct {
+	events.Event
+	circumstances map[string]any
+	at            uint64 // on the clock of the poses
+	tried         uint64 // the changes of the poses when the place was last looked for
+}
+
+// addEvents adds the events to the journals whose places are known by a log time, in their order, and stores the goals
+// that they end. Those that are older than a pose may be are placed by the nearest one.
+func (imp *importer) addEvents(ctx context.Context, now uint64) error {
+	for _, r := range imp.robots {
+		for len(r.pending) > 0 {
+			e := &r.pending[0]
+			if now < e.LogTime+poseStale*1e9 {
+				if e.tried == r.poses.changes {
+					break
+				}
+				e.tried = r.poses.changes
+				if _, isExact, _ := r.poses.find("", e.at); !isExact {
+					break
+				}
+			}
+			r.happened.journal.Add(&e.Event, e.circumstances, r.poses.place(e.at))
+			r.pending = r.pending[1:]
+
+			for _, g := range r.happened.journal.Take() {
+				if err := imp.saveGoal(ctx, r, g); err != nil {
+					return err
+				}
+			}
 		}
 	}
 
@@ -136,6 +172,9 @@ func (imp *importer) observe(ctx context.Context, c *channel, m *Message, v *mes
 func (imp *importer) closeEvents(ctx context.Context) error {
 	if imp.o.Events == nil {
 		return nil
+	}
+	if err := imp.addEvents(ctx, math.MaxUint64); err != nil {
+		return err
 	}
 
 	for _, r := range imp.robots {

@@ -422,3 +422,49 @@ func TestASimulationThatBeginsAgain(t *testing.T) {
 		t.Errorf("%d resets of the clock, want 1", report.ClockResets)
 	}
 }
+
+// A place is between the poses before and after it, at the time of the stamp. Where there is none after it, its stamp
+// is that of the pose.
+func TestPlacesBetweenPoses(t *testing.T) {
+	const began = 1764000000
+	pose := func(at, x float64) jsonMessage {
+		text := `{"header":{"stamp":{"sec":%d,"nanosec":%d},"frame_id":"map"},"pose":{"pose":{"position":{"x":%g,"y":0,"z":0}}}}`
+		text = fmt.Sprintf(text, int(began+at), int(math.Round((at-math.Floor(at))*1e9)), x)
+		return jsonMessage{began + at, "/amcl_pose", "geometry_msgs/msg/PoseWithCovarianceStamped", text}
+	}
+	late := func(logged, stamp float64, text string) jsonMessage {
+		text = fmt.Sprintf(`{"stamp":{"sec":%d,"nanosec":%d},"level":40,"name":"planner","msg":%q}`, int(began+stamp),
+			int(math.Round((stamp-math.Floor(stamp))*1e9)), text)
+		return jsonMessage{began + logged, "/rosout", logSchema, text}
+	}
+	messages := []jsonMessage{
+		pose(0, 0), late(0.25, 0.25, "between"), {began + 0.3, "/state", "std_msgs/msg/String", `{"data":"a"}`}, pose(0.5, 2),
+		pose(1, 4), pose(1.5, 6), late(1.6, 0.75, "late"), pose(2, 8), late(2.9, 2.9, "after the last"),
+	}
+	got, _ := told(t, jsonMCAP(t, &mcap.WriterOptions{}, messages), recording.Options{}, began)
+	want := []string{
+		"0.2 planner: between [1 0 0]", "0.8 planner: late [3 0 0]", "2.9 planner: after the last [8 0 0]",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+
+	sink := importerstest.New(t)
+	src := open(t, write(t, "x.mcap", jsonMCAP(t, &mcap.WriterOptions{}, messages)))
+	if _, err := recording.Import(t.Context(), src, recording.Options{Events: events.Builtin()}, sink, nil); err != nil {
+		t.Fatal(err)
+	}
+	last := sink.Facts[2].Context["spatial"].(map[string]any)["pose"].(map[string]any)["stamp"]
+	if want := time.Unix(began+2, 0).UTC().Format(time.RFC3339Nano); last != want {
+		t.Errorf("the pose has the stamp %v, want %s", last, want)
+	}
+	for _, p := range sink.Saved {
+		if p.Metadata["topic"] != "/state" {
+			continue
+		}
+		at := p.Context["spatial"].(map[string]any)["pose"].(map[string]any)["position"]
+		if got := fmt.Sprintf("%.1f", at); got != "[1.2 0.0 0.0]" {
+			t.Errorf("a perception is at %s", got)
+		}
+	}
+}

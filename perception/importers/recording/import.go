@@ -96,6 +96,7 @@ type importer struct {
 	namespaces namespaces          // of a living source
 	onRestart  func(ctx context.Context) error
 	onEvent    func(ctx context.Context, e *events.Event, circumstances, spatial map[string]any) error
+	placements []placement // of the open segments and of the batch
 	batch      []importers.Perception
 	batchBytes int
 	report     *Report
@@ -131,8 +132,6 @@ type openSegment struct {
 	last     uint64 // log time, ns
 	from, to uint64 // the numbers of its messages within the topic, from 0
 	context  map[string]any
-	frame    string // of the first message, at stamp
-	stamp    uint64
 	observed time.Time
 	problem  string // of the log time, "" if it has none
 }
@@ -285,6 +284,9 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 			imp.locate(m.LogTime)
 		}
 	}
+	if err := imp.addEvents(ctx, m.LogTime); err != nil {
+		return err
+	}
 
 	// So is what happened: a limit on a rate must not leave out the one message that names the error.
 	if c.tells {
@@ -351,6 +353,10 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 				one.Data = bytes.Clone(p.Data)
 			}
 
+			imp.place(placement{
+				context: one.Context, robot: c.robot, frame: frameOf(v), at: c.robot.placeTime(v, m.LogTime), logTime: m.LogTime,
+			})
+
 			return imp.add(ctx, one)
 		}
 	}
@@ -413,7 +419,15 @@ func (imp *importer) closeSegment(ctx context.Context, c *channel) error {
 	imp.open = slices.DeleteFunc(imp.open, func(o *channel) bool { return o == c })
 	c.segment = nil
 	c.topic.report.Perceptions++
-	return imp.add(ctx, imp.segmentPerception(c, s, s.Close()))
+
+	p := imp.segmentPerception(c, s, s.Close())
+	for i := range imp.placements {
+		if imp.placements[i].segment == s {
+			imp.placements[i].segment = nil
+		}
+	}
+
+	return imp.add(ctx, p)
 }
 
 func (imp *importer) add(ctx context.Context, p importers.Perception) error {
@@ -435,6 +449,7 @@ func (imp *importer) flush(ctx context.Context) error {
 	imp.report.Stored += n
 	// The slice is reused, and without this its elements would keep up to 16 MiB of payloads alive.
 	clear(imp.batch)
+	imp.forgetPlacements()
 	imp.batch, imp.batchBytes = imp.batch[:0], 0
 	if err != nil {
 		return fmt.Errorf("saving perceptions: %w", err)

@@ -172,14 +172,14 @@ func (p *poses) place(at uint64) map[string]any {
 	return map[string]any{"pose": pose}
 }
 
-// event hands on an event, or counts it in the journal.
+// event hands on an event, or queues it for the journal.
 func (imp *importer) event(ctx context.Context, r *robot, e *events.Event) error {
 	imp.report.Events++
-	circumstances, spatial := r.happened.machine.Circumstances(), r.poses.place(cmp.Or(e.Stamp, r.poses.logged(e.LogTime)))
+	circumstances, at := r.happened.machine.Circumstances(), cmp.Or(e.Stamp, r.poses.logged(e.LogTime))
 	if imp.onEvent != nil {
-		return imp.onEvent(ctx, e, circumstances, spatial)
+		return imp.onEvent(ctx, e, circumstances, r.poses.place(at))
 	}
-	r.happened.journal.Add(e, circumstances, spatial)
+	r.pending = append(r.pending, pendingEvent{Event: *e, circumstances: circumstances, at: at})
 
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -66,28 +67,82 @@ func (imp *importer) payloadPerception(
 // A message that cannot be decoded, whose v is nil, has neither a frame nor a time stamp.
 func (imp *importer) placed(s *openSegment, c *channel, m *Message, v *message.Value) *openSegment {
 	s.observed, s.problem = imp.clock.observed(v, m)
-	s.frame, s.stamp = frameOf(v), c.robot.placeTime(v, s.first.LogTime)
 	s.context = imp.context(c.robot, v, s.first.LogTime)
+	imp.place(placement{
+		context: s.context, segment: s, robot: c.robot, frame: frameOf(v), at: c.robot.placeTime(v, s.first.LogTime),
+		logTime: s.first.LogTime,
+	})
+
 	return s
 }
 
-// locate places the open segments that began shortly before the first pose in the map.
+// placement is a context whose pose may become better: a later one lies on the other side of its time, or is the
+// first in the map.
+type placement struct {
+	context map[string]any
+	segment *openSegment // nil: the context is of a perception in the batch
+	robot   *robot
+	frame   string
+	at      uint64 // on the clock of the poses
+	logTime uint64
+	next    uint64 // the log time at which it is tried again
+}
+
+// tryPlaceEvery is how often a pose is looked for again, in ns of log time.
+const tryPlaceEvery = 1e8
+
+// place notes that the pose of a context may become better.
+func (imp *importer) place(one placement) {
+	if _, isExact, _ := one.robot.poses.find(one.frame, one.at); !isExact || one.root() != "map" {
+		imp.placements = append(imp.placements, one)
+	}
+}
+
+func (p *placement) root() any {
+	spatial, _ := p.context["spatial"].(map[string]any)
+	pose, _ := spatial["pose"].(map[string]any)
+	return pose["frame_id"]
+}
+
+// locate looks for better poses. Poses before the localization started are relative to odom, and a pose in the map is
+// worth replacing them.
 func (imp *importer) locate(now uint64) {
-	for _, c := range imp.open {
-		spatial, _ := c.segment.context["spatial"].(map[string]any)
-		before, _ := spatial["pose"].(map[string]any)
-		// Poses before the localization started are relative to odom, and a pose in the map is worth replacing them.
-		if before["frame_id"] == "map" || now > c.segment.first.LogTime+poseStale*1e9 {
+	left := imp.placements[:0]
+
+	for _, one := range imp.placements {
+		expired := now > one.logTime+poseStale*1e9
+		if now < one.next && !expired {
+			left = append(left, one)
 			continue
 		}
-		if pose, ok := c.robot.poses.of(c.segment.frame, c.segment.stamp); ok {
+
+		pose, isExact, found := one.robot.poses.find(one.frame, one.at)
+		better := found && (isExact || one.root() != "map") && (pose["frame_id"] == "map" || one.root() != "map")
+		if better {
+			spatial, _ := one.context["spatial"].(map[string]any)
 			if spatial == nil {
 				spatial = map[string]any{}
-				c.segment.context["spatial"] = spatial
+				one.context["spatial"] = spatial
 			}
 			spatial["pose"] = pose
+		} else {
+			one.next = now + tryPlaceEvery
+		}
+
+		if !expired && (!isExact || one.root() != "map") {
+			left = append(left, one)
 		}
 	}
+
+	clear(imp.placements[len(left):])
+	imp.placements = left
+}
+
+// forgetPlacements forgets the contexts of perceptions that were saved.
+func (imp *importer) forgetPlacements() {
+	imp.placements = slices.DeleteFunc(imp.placements, func(one placement) bool {
+		return !slices.ContainsFunc(imp.open, func(c *channel) bool { return c.segment == one.segment })
+	})
 }
 
 func (imp *importer) segmentPerception(c *channel, s *openSegment, data []byte) importers.Perception {

@@ -80,7 +80,8 @@ type poses struct {
 	clock clock
 	base  string // the frame of the robot, "" unknown
 
-	located link // the robot in the map, as localization says
+	located link   // the robot in the map, as localization says
+	changes uint64 // how often samples were added
 
 	// How far the stamps of the poses are from their log times, in ns; 0 if they are near. The clock of a robot may be
 	// another one than that of its recorder.
@@ -163,6 +164,8 @@ func (p *poses) noteSkew(stamp, logTime uint64) {
 }
 
 func (p *poses) observe(kind poseKind, v *message.Value, logTime uint64) {
+	p.changes++
+
 	switch kind {
 	case poseTF, poseStatic:
 		all := v.At("transforms").List
@@ -263,8 +266,15 @@ func (l *link) add(s sample) {
 // frame, if its frame is not linked, or if its frame is map or odom: a message about the map was not observed at the
 // map's origin.
 func (p *poses) of(frame string, t uint64) (map[string]any, bool) {
+	pose, _, ok := p.find(frame, t)
+	return pose, ok
+}
+
+// find is of, and reports whether the pose is that of the time: there are poses before and after it. Otherwise its
+// stamp is that of the nearest one.
+func (p *poses) find(frame string, t uint64) (pose map[string]any, isExact, ok bool) {
 	for _, f := range []string{cleanFrame(frame), p.robotFrame()} {
-		if tr, root, ok := p.chain(f, t); ok && f != "map" && f != "odom" {
+		if tr, root, at, ok := p.chain(f, t); ok && f != "map" && f != "odom" {
 			out := map[string]any{
 				"position": []any{tr.position[0], tr.position[1], tr.position[2]},
 				"orientation": []any{
@@ -272,68 +282,116 @@ func (p *poses) of(frame string, t uint64) (map[string]any, bool) {
 				},
 				"frame_id": root,
 			}
-			if stamp := timeOf(t); !stamp.IsZero() && p.clock.problem(t) == "" {
+			if stamp := timeOf(at); !stamp.IsZero() && p.clock.problem(at) == "" {
 				out["stamp"] = stamp.Format(time.RFC3339Nano)
 			}
 			if root == "map" && p.mapID != "" {
 				out["map_id"] = p.mapID
 			}
 
-			return out, true
+			return out, at == t, true
 		}
 	}
 
-	return nil, false
+	return nil, false, false
 }
 
 // chain follows the parents to map. If they end before, or are unknown at that time, it
-// returns the transform to odom.
-func (p *poses) chain(frame string, t uint64) (tr transform, root string, ok bool) {
+// returns the transform to odom. Its time is t, or else that of the sample that is the farthest from t.
+func (p *poses) chain(frame string, t uint64) (tr transform, root string, at uint64, ok bool) {
 	tr.orientation.Real = 1
-	passed := map[string]transform{}
+	at = t
+	passed, times := map[string]transform{}, map[string]uint64{}
 
 	for range maxChain {
 		if frame == "map" {
-			return tr, "map", true
+			return tr, "map", at, true
 		}
 		// Remember the transform to every frame on the way. If the chain ends before map, odom or the robot may be
 		// on it.
-		passed[frame] = tr
+		passed[frame], times[frame] = tr, at
 		l := p.links[frame]
 		if l == nil {
 			break
 		}
-		step, known := l.at(t)
+		step, stamp, known := l.at(t)
 		if !known {
 			break
 		}
+		at = farther(t, at, stamp)
 		tr, frame = step.times(tr), l.parent
 	}
 
 	// Localization that publishes only a pose, without /tf, places the robot; the sensor follows from it.
 	atRobot, robot := passed[p.robotFrame()]
-	if step, known := p.located.at(t); robot && known {
-		return step.times(atRobot), "map", true
+	if step, stamp, known := p.located.at(t); robot && known {
+		return step.times(atRobot), "map", farther(t, times[p.robotFrame()], stamp), true
 	}
 
 	tr, ok = passed["odom"]
 
-	return tr, "odom", ok
+	return tr, "odom", times["odom"], ok
 }
 
-// at returns the sample nearest to a time.
-func (l *link) at(t uint64) (transform, bool) {
+// farther returns that of two times which is farther from t.
+func farther(t, a, b uint64) uint64 {
+	if max(a, t)-min(a, t) >= max(b, t)-min(b, t) {
+		return a
+	}
+	return b
+}
+
+// at returns the transform at a time: between the samples before and after it if both are near, or else the nearest
+// sample. The stamp is t, or that of the sample.
+func (l *link) at(t uint64) (tr transform, stamp uint64, ok bool) {
 	n := len(l.samples)
 	if n == 0 {
-		return transform{}, false
+		return transform{}, 0, false
 	}
+	if l.static {
+		return l.samples[n-1].transform, t, true
+	}
+
+	const near = poseStale * 1e9
 	i, _ := slices.BinarySearchFunc(l.samples, t, sample.compare)
+	if 0 < i && i < n {
+		before, after := l.samples[i-1], l.samples[i]
+		if t-before.time <= near && after.time-t <= near {
+			return before.between(after.transform, float64(t-before.time)/float64(after.time-before.time)), t, true
+		}
+	}
+
 	if i == n || i > 0 && t-l.samples[i-1].time < l.samples[i].time-t {
 		i--
 	}
 	s := l.samples[i]
 
-	return s.transform, l.static || max(s.time, t)-min(s.time, t) <= poseStale*1e9
+	return s.transform, s.time, max(s.time, t)-min(s.time, t) <= near
+}
+
+// between returns the transform at a part of the way from t to b, from 0 to 1: the position on the line, and the
+// orientation on the shortest turn (slerp).
+func (t transform) between(b transform, part float64) transform {
+	out := t
+	for i := range out.position {
+		out.position[i] += part * (b.position[i] - t.position[i])
+	}
+
+	turn := quat.Mul(quat.Conj(t.orientation), b.orientation)
+	// q and -q are the same orientation.
+	if turn.Real < 0 {
+		turn = quat.Scale(-1, turn)
+	}
+	axis := math.Sqrt(turn.Imag*turn.Imag + turn.Jmag*turn.Jmag + turn.Kmag*turn.Kmag)
+	if axis < 1e-12 {
+		return out
+	}
+	half := part * math.Atan2(axis, turn.Real)
+	s := math.Sin(half) / axis
+	step := quat.Number{Real: math.Cos(half), Imag: s * turn.Imag, Jmag: s * turn.Jmag, Kmag: s * turn.Kmag}
+	out.orientation = unit(quat.Mul(t.orientation, step))
+
+	return out
 }
 
 func (t transform) finite() bool {

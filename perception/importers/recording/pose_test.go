@@ -34,8 +34,8 @@ func TestPoseChain(t *testing.T) {
 	}{
 		// base_link is 1 m along odom's x, which is map's y.
 		"at a sample":            {"base_link", 10 * second, 10, 1, math.Pi / 2, "map", false},
-		"near a sample":          {"base_link", 10*second + second/4, 10, 1, math.Pi / 2, "map", false},
-		"nearer the next":        {"base_link", 10*second + 3*second/4, 10, 3, math.Pi, "map", false},
+		"between two samples":    {"base_link", 10*second + second/4, 10, 1.5, math.Pi * 5 / 8, "map", false},
+		"nearer the next":        {"base_link", 10*second + 3*second/4, 10, 2.5, math.Pi * 7 / 8, "map", false},
 		"a static child":         {"camera", 10 * second, 10, 1.5, math.Pi / 2, "map", false},
 		"no frame: the robot":    {"", 10 * second, 10, 1, math.Pi / 2, "map", false},
 		"told in the map":        {"map", 10 * second, 10, 1, math.Pi / 2, "map", false},
@@ -73,7 +73,7 @@ func TestPosesAreBounded(t *testing.T) {
 	}
 	p.put("a", "b", false, sample{1, turned(0, 0, 0)})
 	p.put("b", "a", false, sample{1, turned(0, 0, 0)})
-	if _, _, ok := p.chain("a", 1); ok {
+	if _, _, _, ok := p.chain("a", 1); ok {
 		t.Error("frames that turn in a circle lead to a map")
 	}
 	p.put("map", "mad", false, sample{1, transform{position: [3]float64{math.NaN(), 0, 0}}})

@@ -16,6 +16,7 @@ type robot struct {
 	namespace string // "" is that of all topics that no other robot has
 	poses     *poses
 	happened  *happenings // nil: messages are stored, and nothing is read in them
+	pending   []pendingEvent
 }
 
 // maxRobots bounds the namespaces that are told apart.
