@@ -468,3 +468,21 @@ func TestPlacesBetweenPoses(t *testing.T) {
 		}
 	}
 }
+
+// A robot that drives by odometry after localization said where it is has moved in the map.
+func TestPlacesByOdometry(t *testing.T) {
+	const began = 1764000000
+	messages := []jsonMessage{{began, "/amcl_pose", "geometry_msgs/msg/PoseWithCovarianceStamped",
+		`{"header":{"frame_id":"map"},"pose":{"pose":{"position":{"x":5,"y":5,"z":0},"orientation":{"x":0,"y":0,"z":1,"w":0}}}}`}}
+	for i := range 101 {
+		messages = append(messages, jsonMessage{began + float64(i)/10, "/odom", "nav_msgs/msg/Odometry",
+			fmt.Sprintf(`{"header":{"frame_id":"odom"},"child_frame_id":"base_link","pose":{"pose":{"position":{"x":%g,"y":0,"z":0}}}}`, float64(i)/10)})
+	}
+	localized := messages[0]
+	messages[0], messages[1] = messages[1], localized
+	messages = append(messages, jsonMessage{began + 10, "/rosout", logSchema, `{"level":40,"name":"planner","msg":"no path"}`})
+	got, _ := told(t, jsonMCAP(t, &mcap.WriterOptions{}, messages), recording.Options{}, began)
+	if want := []string{"10.0 planner: no path [-5 5 0]"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -83,6 +83,12 @@ type poses struct {
 	located link   // the robot in the map, as localization says
 	changes uint64 // how often samples were added
 
+	// Localization may be silent while odometry goes on: the robot in odom, as odometry says, and odom in the map as it
+	// was when localization last said something, at fixedAt.
+	odometry link
+	fix      transform
+	fixedAt  uint64
+
 	// How far the stamps of the poses are from their log times, in ns; 0 if they are near. The clock of a robot may be
 	// another one than that of its recorder.
 	skew int64
@@ -148,7 +154,7 @@ func (p *poses) restart() {
 			l.samples = nil
 		}
 	}
-	p.located.samples = nil
+	p.located.samples, p.odometry.samples, p.fixedAt = nil, nil, 0
 	p.last, p.lastTime = nil, 0
 }
 
@@ -188,14 +194,43 @@ func (p *poses) observe(kind poseKind, v *message.Value, logTime uint64) {
 		child := cmp.Or(v.At("child_frame_id").Text, v.At("body_frame_id").Text, "base_link")
 		p.base = cleanFrame(child)
 		p.robot(v, child, logTime)
+		if cleanFrame(frameOf(v)) == "odom" {
+			p.odometry.add(sampleOf(v, logTime))
+		}
 		p.noteSkew(stampOf(v, logTime), logTime)
 	case poseStamped:
 		if cleanFrame(frameOf(v)) == "map" {
-			p.located.add(sampleOf(v, logTime))
+			s := sampleOf(v, logTime)
+			p.located.add(s)
+			p.locate(s)
 		}
 		p.robot(v, p.robotFrame(), logTime)
 		p.noteSkew(stampOf(v, logTime), logTime)
 	}
+}
+
+// locate notes where odom is in the map, by the pose of the robot in the map.
+func (p *poses) locate(s sample) {
+	if !s.finite() {
+		return
+	}
+
+	inOdom, _, known := p.odometry.at(s.time)
+	if l := p.links[p.robotFrame()]; !known && l != nil && l.parent == "odom" {
+		inOdom, _, known = l.at(s.time)
+	}
+	if known {
+		p.fix, p.fixedAt = s.times(inOdom.inverse()), s.time
+	}
+}
+
+// inverse turns the pose of a child in its parent into that of the parent in the child.
+func (t transform) inverse() transform {
+	q := quat.Conj(t.orientation)
+	p := t.position
+	r := quat.Mul(quat.Mul(q, quat.Number{Imag: p[0], Jmag: p[1], Kmag: p[2]}), quat.Conj(q))
+
+	return transform{[3]float64{-r.Imag, -r.Jmag, -r.Kmag}, q}
 }
 
 // robot stores the pose of the robot as a transform, unless /tf has its own.
@@ -329,8 +364,16 @@ func (p *poses) chain(frame string, t uint64) (tr transform, root string, at uin
 	}
 
 	tr, ok = passed["odom"]
+	at = times["odom"]
+	if step, stamp, known := p.odometry.at(t); !ok && robot && known {
+		tr, at, ok = step.times(atRobot), farther(t, times[p.robotFrame()], stamp), true
+	}
+	// Odometry is good for a while.
+	if ok && p.fixedAt > 0 && max(t, p.fixedAt)-min(t, p.fixedAt) <= poseKept {
+		return p.fix.times(tr), "map", at, true
+	}
 
-	return tr, "odom", times["odom"], ok
+	return tr, "odom", at, ok
 }
 
 // farther returns that of two times which is farther from t.
