@@ -486,3 +486,24 @@ func TestPlacesByOdometry(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// A topic that is left out gives no events; poses are read nevertheless.
+func TestEventsOfTopicsThatAreLeftOut(t *testing.T) {
+	const began = 1764000000
+	data := jsonMCAP(t, &mcap.WriterOptions{}, drive(10, func(s float64) float64 { return began + s },
+		jsonMessage{4, "/rosout", logSchema, `{"level":40,"name":"planner","msg":"no path"}`},
+		jsonMessage{5, "/front/rosout", logSchema, `{"level":40,"name":"front","msg":"blocked"}`},
+	))
+	for name, test := range map[string]struct {
+		o    recording.Options
+		want []string
+	}{
+		"all":      {recording.Options{}, []string{"4.0 planner: no path [4 0 0]", "5.0 front: blocked [5 0 0]"}},
+		"excluded": {recording.Options{Exclude: []string{"/rosout", "/amcl_pose"}}, []string{"5.0 front: blocked [5 0 0]"}},
+		"chosen":   {recording.Options{Topics: []string{"/rosout"}}, []string{"4.0 planner: no path [4 0 0]"}},
+	} {
+		if got, _ := told(t, data, test.o, began); !slices.Equal(got, test.want) {
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
+		}
+	}
+}

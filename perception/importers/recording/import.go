@@ -236,7 +236,8 @@ func (imp *importer) channel(c *Channel) *channel {
 		hasPayload: slices.Contains(payloadTypes, message.ShortName(c.SchemaName)),
 		grid:       isGrid(c),
 	}
-	one.tells = one.robot.happened.wants(c)
+	// What is left out of a recording tells nothing either. Of a living source the topics choose only what is kept.
+	one.tells = (t.included || imp.onEvent != nil) && one.robot.happened.wants(c)
 	if !imp.o.InNamespace(c.Topic) {
 		one.pose, one.tells = poseNone, false
 	}
@@ -288,7 +289,7 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 		return err
 	}
 
-	// So is what happened: a limit on a rate must not leave out the one message that names the error.
+	// What happened is read before the limit on the rate, which must not leave out the one message that names the error.
 	if c.tells {
 		if v == nil && undecodable == nil {
 			v, undecodable = c.decode(m)

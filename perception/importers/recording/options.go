@@ -16,6 +16,8 @@ import (
 
 // Options chooses what of a recording is stored. The zero value stores everything.
 type Options struct {
+	// Topics and Exclude choose what is stored, and of a recording also what is read for events. Poses are always read.
+	//
 	// Topics are globs as of [path.Match]. A * at the end also matches slashes if it is the only
 	// wildcard: /camera/* matches /camera/front/image. Empty means all topics.
 	Topics []string
