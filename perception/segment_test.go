@@ -3,11 +3,15 @@ package perception_test
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
 
 	"github.com/foxglove/mcap/go/mcap"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/perception/importers/message"
 	"github.com/robotmem/robotmem-go/perception/segment"
@@ -166,4 +170,22 @@ func FuzzSegment(f *testing.F) {
 		}
 		_, _ = perception.MakePreview(item, perception.PreviewOptions{}) // must not crash
 	})
+}
+
+// A scan of Foxglove is shown as one, where its sensor is.
+func TestSamplesOfAFoxgloveScan(t *testing.T) {
+	text := `{"timestamp":{"sec":%d,"nsec":0},"frame_id":"base_link","pose":{"position":{"x":10,"y":0,"z":1},
+		"orientation":{"x":0,"y":0,"z":1,"w":0}},"start_angle":0,"end_angle":1.5707963267948966,"ranges":[1,2],"intensities":[]}`
+	var messages [][]byte
+	for i := range 3 {
+		messages = append(messages, fmt.Appendf(nil, text, 1764000000+i))
+	}
+	got := samplesOf(t, segmentOf(t, "/scan", "foxglove.LaserScan", "json", messages...), perception.SamplesOptions{})
+	want := perception.Samples{
+		Kind: "scan", Total: 2, Unit: "m", FrameID: "base_link", X: []float64{9, 10}, Y: []float64{0, -2}, Z: []float64{1, 1},
+		Time: []float64{0}, TimeUnit: "s", DurationS: 0.02, RateHz: 100,
+	}
+	if diff := cmp.Diff(*got, want, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+		t.Errorf("-got +want:\n%s", diff)
+	}
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/num/quat"
+
 	"github.com/robotmem/robotmem-go/perception/importers/message"
 	"github.com/robotmem/robotmem-go/perception/media"
 	"github.com/robotmem/robotmem-go/perception/pointcloud"
@@ -119,7 +121,8 @@ func (s *Segment) Samples(o media.SamplesOptions) (*media.Samples, error) {
 		return nil, err
 	}
 	// Scans are shown one at a time: the robot moves between two of them, so their points do not fit together.
-	if !o.Trace && first.At("ranges").Kind == message.Numbers && first.At("angle_min").IsNumber() {
+	hasAngle := first.At("angle_min").IsNumber() || first.At("start_angle").IsNumber()
+	if !o.Trace && first.At("ranges").Kind == message.Numbers && hasAngle {
 		return s.scan(schema, o)
 	}
 
@@ -161,9 +164,9 @@ func (s *Segment) firstDecoded(schema *message.Schema) (*message.Value, error) {
 	return nil, first
 }
 
-// inFrame returns the metadata with the frame of a message's header.
+// inFrame returns the metadata with the frame of a message's header, or that of a message of Foxglove.
 func inFrame(m media.Metadata, v *message.Value) media.Metadata {
-	if frame := v.At("header", "frame_id").Text; frame != "" {
+	if frame := cmp.Or(v.At("header", "frame_id").Text, v.At("frame_id").Text); frame != "" {
 		return media.Metadata{"units": m["units"], "frame_id": frame}
 	}
 	return m
@@ -253,6 +256,26 @@ func (s *Segment) trajectory() (*trajectory.Trajectory, error) {
 	return t, t.Finish()
 }
 
+// foxgloveAngles are the fields of a foxglove.LaserScan by those of ROS.
+var foxgloveAngles = map[string]string{"angle_min": "start_angle", "angle_max": "end_angle"}
+
+// move turns the points by the orientation of a pose, and moves them to its position.
+func move(points *media.Samples, p trajectory.Pose) {
+	q := quat.Number{Real: 1}
+	if o := p.Orientation; o != nil {
+		given := quat.Number{Real: o[3], Imag: o[0], Jmag: o[1], Kmag: o[2]}
+		if n := quat.Abs(given); n > 0 && media.Finite(n) {
+			q = quat.Scale(1/n, given)
+		}
+	}
+
+	for i := range points.X {
+		at := quat.Number{Imag: points.X[i], Jmag: points.Y[i], Kmag: points.Z[i]}
+		at = quat.Mul(quat.Mul(q, at), quat.Conj(q))
+		points.X[i], points.Y[i], points.Z[i] = p.Position[0]+at.Imag, p.Position[1]+at.Jmag, p.Position[2]+at.Kmag
+	}
+}
+
 // scan returns one scan, by the log times.
 func (s *Segment) scan(schema *message.Schema, o media.SamplesOptions) (*media.Samples, error) {
 	time := func(i int) float64 { return float64(int64(s.Messages[i].LogTime-s.Messages[0].LogTime)) * 1e-9 }
@@ -273,6 +296,9 @@ func (s *Segment) scan(schema *message.Schema, o media.SamplesOptions) (*media.S
 
 	scan, err := pointcloud.NewScan(func(key string) (float64, bool) {
 		f := v.At(key)
+		if name := foxgloveAngles[key]; !f.IsNumber() && name != "" {
+			f = v.At(name)
+		}
 		return f.Float, f.IsNumber()
 	}, v.At("ranges").Numbers, v.At("intensities").Numbers)
 	if err != nil {
@@ -283,6 +309,11 @@ func (s *Segment) scan(schema *message.Schema, o media.SamplesOptions) (*media.S
 	out, err := scan.Samples(o)
 	if err != nil {
 		return nil, err
+	}
+
+	// A foxglove.LaserScan says where its sensor is in the frame.
+	if p, ok := trajectory.PoseOf(v); ok {
+		move(out, p)
 	}
 
 	out.Time, out.TimeUnit = media.Numbers{time(at)}, "s"
