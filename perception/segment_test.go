@@ -189,3 +189,29 @@ func TestSamplesOfAFoxgloveScan(t *testing.T) {
 		t.Errorf("-got +want:\n%s", diff)
 	}
 }
+
+// Samples have all numbers of a message: booleans, all quantities of joints, and those in lists of structures.
+func TestSamplesOfDetails(t *testing.T) {
+	for name, test := range map[string]struct {
+		schema, text string
+		want         map[string]float64
+	}{
+		"booleans":   {"own/Flags", `{"ok":true,"n":2}`, map[string]float64{"ok": 1, "n": 2}},
+		"structures": {"own/List", `{"s":[{"a":1},{"a":2,"name":"x"}],"b":true}`, map[string]float64{"s[0].a": 1, "s[x].a": 2, "b": 1}},
+		"joints": {
+			"sensor_msgs/msg/JointState", `{"name":["a","b"],"position":[1,2],"velocity":[3,4],"effort":[5]}`,
+			map[string]float64{"a": 1, "b": 2, "a.velocity": 3, "b.velocity": 4, "a.effort": 5},
+		},
+		"velocities": {"sensor_msgs/msg/JointState", `{"name":["a"],"position":[],"velocity":[3]}`, map[string]float64{"a": 3}},
+		"foxglove":   {"foxglove.JointStates", `{"joints":[{"name":"a","position":1,"effort":5}]}`, map[string]float64{"a": 1, "a.effort": 5}},
+	} {
+		item := segmentOf(t, "/x", test.schema, "json", []byte(test.text), []byte(test.text))
+		got := map[string]float64{}
+		for _, c := range samplesOf(t, item, perception.SamplesOptions{}).Channels {
+			got[c.Name] = c.Values[1]
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", name, diff)
+		}
+	}
+}

@@ -5,10 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"gonum.org/v1/gonum/num/quat"
 
@@ -47,7 +44,7 @@ func (s *Segment) Summary() string {
 		}
 	}
 
-	if trace, err := s.series(); err == nil {
+	if trace, err := s.series(measured); err == nil {
 		if peak := trace.Peak(); peak != "" {
 			line += "; " + peak
 		}
@@ -98,7 +95,7 @@ func textOf(v *message.Value) string {
 
 // Features returns those of the trace that the messages make.
 func (s *Segment) Features() (kind string, vector []float32, ok bool) {
-	trace, err := s.series()
+	trace, err := s.series(measured)
 	if err != nil {
 		return "", nil, false
 	}
@@ -133,7 +130,7 @@ func (s *Segment) Samples(o media.SamplesOptions) (*media.Samples, error) {
 		}
 	}
 
-	trace, err := s.series()
+	trace, err := s.series(shown)
 	if err != nil {
 		return nil, err
 	}
@@ -326,15 +323,15 @@ func (s *Segment) scan(schema *message.Schema, o media.SamplesOptions) (*media.S
 
 var errNoNumbers = fmt.Errorf("%w in the messages", media.ErrNoSamples)
 
-// series makes a trace of the numbers of the messages. The first message that can be decoded decides
+// series makes a trace of the selected numbers of the messages. The first message that can be decoded decides
 // its channels; a number that another message lacks is missing.
-func (s *Segment) series() (*timeseries.Series, error) {
+func (s *Segment) series(of selection) (*timeseries.Series, error) {
 	out := &timeseries.Series{}
 	times, err := s.decodeAll(func(v *message.Value) error {
 		if textOf(v) != "" {
 			return errNoNumbers
 		}
-		row := readingsOf(v)
+		row := of(v)
 		if out.Channels == nil {
 			out.Width = len(row)
 
@@ -363,140 +360,4 @@ func (s *Segment) series() (*timeseries.Series, error) {
 	}
 
 	return out, nil
-}
-
-// reading is one number of a message.
-type reading struct {
-	name, unit string
-	value      float64
-}
-
-type readings []reading
-
-// appendTo appends the values in the order of the names; NaN if one is missing.
-func (r readings) appendTo(values []float64, names []string) []float64 {
-	for c, name := range names {
-		at, value := c, math.NaN()
-		// Messages of one type usually have their numbers at the same places. Search only if the order differs, as
-		// of joints.
-		if c >= len(r) || r[c].name != name {
-			at = slices.IndexFunc(r, func(other reading) bool { return other.name == name })
-		}
-		if at >= 0 {
-			value = r[at].value
-		}
-		values = append(values, value)
-	}
-
-	return values
-}
-
-const (
-	// maxChannels is more than a plot can show.
-	maxChannels = 64
-	// maxArray is the longest array that is a set of channels. A longer one is a scan or a picture.
-	maxArray = 16
-)
-
-// readingsOf lists the numbers of a message without its header and its covariances,
-// which are not measurements. Of joint states it lists the positions by the names of the
-// joints, or else the velocities or the efforts.
-func readingsOf(v *message.Value) (out readings) {
-	if joints := v.At("name"); joints.Kind == message.List {
-		for _, q := range []struct{ name, unit string }{{"position", "rad"}, {"velocity", "rad/s"}, {"effort", "Nm"}} {
-			values := v.At(q.name).Numbers
-			for i := range joints.List {
-				if i < len(values) && len(out) < maxChannels {
-					out = append(out, reading{name: joints.List[i].Text, unit: q.unit, value: values[i]})
-				}
-			}
-			if len(out) > 0 {
-				return out
-			}
-		}
-	}
-	if out = jointsOf(v); len(out) > 0 {
-		return out
-	}
-	out.walk(v, make([]string, 0, 16))
-
-	return out
-}
-
-// jointsOf lists the positions of a foxglove.JointStates, whose joints have their values beside their names.
-func jointsOf(v *message.Value) (out readings) {
-	joints := v.At("joints").List
-	for i := range joints {
-		name, position := joints[i].At("name").Text, joints[i].At("position")
-		if name != "" && position.IsNumber() && len(out) < maxChannels {
-			out = append(out, reading{name, "rad", position.Float})
-		}
-	}
-
-	return out
-}
-
-func (r *readings) walk(v *message.Value, path []string) {
-	for i := range v.List {
-		if i >= len(v.Names) || len(*r) >= maxChannels {
-			return
-		}
-		name, child := v.Names[i], &v.List[i]
-		if name == "header" || name == "stamp" || name == "timestamp" || strings.HasSuffix(name, "covariance") {
-			continue
-		}
-		// Its parent has used what this overwrites.
-		at := append(path, name)
-
-		switch {
-		case child.Kind == message.Struct:
-			r.walk(child, at)
-		case child.IsNumber() && child.Kind != message.Bool:
-			*r = append(*r, reading{channelName(at), channelUnit(at), child.Float})
-		case child.Kind == message.Numbers && len(child.Numbers) <= maxArray:
-			for j, n := range child.Numbers {
-				if len(*r) < maxChannels {
-					*r = append(*r, reading{channelName(at) + "[" + strconv.Itoa(j) + "]", channelUnit(at), n})
-				}
-			}
-		}
-	}
-}
-
-// channelName joins the path without the parts that all messages of a type have: Fz for
-// wrench.force.z, position.x for pose.pose.position.x.
-func channelName(path []string) string {
-	if n := len(path); n > 1 && len(path[n-1]) == 1 && (path[n-2] == "force" || path[n-2] == "torque") {
-		return strings.ToUpper(path[n-2][:1]) + path[n-1]
-	}
-
-	for len(path) > 1 && (path[0] == "pose" || path[0] == "twist" || path[0] == "transform" || path[0] == "accel") {
-		path = path[1:]
-	}
-
-	return strings.Join(path, ".")
-}
-
-// units are the units that the ROS interfaces (REP 103) define for fields of these names.
-// In a twist linear is a velocity, in an accel an acceleration.
-var units = map[string]string{
-	"force": "N", "torque": "Nm", "position": "m", "translation": "m", "point": "m",
-	"linear": "m/s", "angular": "rad/s", "angular_velocity": "rad/s", "linear_acceleration": "m/s²",
-	"temperature": "°C", "fluid_pressure": "Pa", "voltage": "V", "current": "A", "range": "m",
-	"min_range": "m", "max_range": "m", "field_of_view": "rad", "magnetic_field": "T", "latitude": "°",
-	"longitude": "°", "altitude": "m", "illuminance": "lx", "charge": "Ah", "capacity": "Ah", "design_capacity": "Ah",
-}
-
-func channelUnit(path []string) string {
-	for i, name := range slices.Backward(path) {
-		unit, ok := units[name]
-		if ok && i > 0 && path[i-1] == "accel" {
-			return unit + "²"
-		}
-		if ok {
-			return unit
-		}
-	}
-
-	return ""
 }
