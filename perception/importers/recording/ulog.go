@@ -14,6 +14,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/robotmem/robotmem-go/perception/importers"
 	"github.com/robotmem/robotmem-go/perception/segment"
@@ -114,13 +115,17 @@ type ulogPass struct {
 	damaged  bool    // within damage that was reported
 	broken   bool
 	initial  object // parameters
+	defaults object // of parameters
 	info     object
+	parts    map[string][]string // infos of several parts by their keys, each whole
+	partSize int                 // bytes of them
 	msg      Message
 }
 
 func newULogPass(u *ulogFile, yield func(*Message, error) bool) *ulogPass {
 	p := &ulogPass{
 		ulogFile: u, yield: yield, types: ulogTypes{}, topics: map[uint16]*ulogTopic{}, initial: object{}, info: object{},
+		defaults: object{}, parts: map[string][]string{},
 	}
 
 	var head [ulogHead]byte
@@ -181,10 +186,10 @@ func (p *ulogPass) next(ctx context.Context) bool {
 		return true
 	}
 	if err == io.EOF {
-		return p.startData() && false
+		return p.startData() && p.tell() && false
 	}
 	if err != nil {
-		return p.startData() && p.report(err) && false
+		return p.startData() && p.tell() && p.report(err) && false
 	}
 
 	more, known := p.read(kind, body)
@@ -213,8 +218,12 @@ func (p *ulogPass) read(kind byte, body []byte) (more, known bool) {
 			return p.parameter(body), true
 		}
 		err = p.addParameter(body)
-	case 'M', 'Q', 'S', 'R':
-		// Infos of several parts, defaults of parameters, sync, and ends of subscriptions.
+	case 'M':
+		err = p.addPart(body)
+	case 'Q':
+		err = p.addDefault(body)
+	case 'S', 'R':
+		// Sync, and ends of subscriptions.
 	case 'A':
 		if !p.startData() {
 			return false, true
@@ -339,6 +348,49 @@ func (p *ulogPass) addInfo(body []byte) error {
 	return err
 }
 
+// maxULogParts bounds the infos of several parts, in bytes. A logger writes some kilobytes.
+const maxULogParts = 1 << 20
+
+// addPart keeps a part of an info that is longer than a record, or one of several infos of the same key.
+func (p *ulogPass) addPart(body []byte) error {
+	if len(body) == 0 {
+		return errors.New("a part of an info is empty")
+	}
+
+	key, value, err := ulogValue(body[1:])
+	text := fmt.Sprint(value)
+	if _, isText := value.(string); isText {
+		// Parts meet within a line.
+		text = strings.ToValidUTF8(strings.TrimRight(string(body[2+int(body[1]):]), "\x00"), "")
+	}
+	if p.partSize += len(text) + len(key); err != nil || value == nil || p.partSize > maxULogParts {
+		return err
+	}
+
+	all := p.parts[key]
+	if goesOn := body[0] != 0; goesOn && len(all) > 0 {
+		all[len(all)-1] += text
+	} else if len(p.parts) < maxULogTypes {
+		p.parts[key] = append(all, text)
+	}
+
+	return nil
+}
+
+// addDefault keeps the default of a parameter: that of the vehicle if the record has both.
+func (p *ulogPass) addDefault(body []byte) error {
+	if len(body) == 0 {
+		return errors.New("a default of a parameter is empty")
+	}
+
+	key, value, err := ulogValue(body[1:])
+	if err == nil && len(p.defaults) < maxULogTypes {
+		p.defaults[key] = value
+	}
+
+	return err
+}
+
 func (p *ulogPass) addParameter(body []byte) error {
 	key, value, err := ulogValue(body)
 	if err == nil && len(p.initial) < maxULogTypes {
@@ -353,11 +405,36 @@ func (p *ulogPass) startData() bool {
 		return true
 	}
 	p.inData = true
-	if len(p.info) > 0 && !p.own(ulogInfo, p.started, object{"info": p.info}) {
+	if !p.tell() {
 		return false
 	}
 
-	return len(p.initial) == 0 || p.own(ulogParameters, p.started, object{"initial": p.initial})
+	said := object{}
+	if len(p.initial) > 0 {
+		said["initial"] = p.initial
+	}
+	if len(p.defaults) > 0 {
+		said["defaults"] = p.defaults
+	}
+
+	return len(said) == 0 || p.own(ulogParameters, p.started, said)
+}
+
+// tell delivers what was said of the vehicle since it was last told. A logger may say more at the end of a flight.
+func (p *ulogPass) tell() bool {
+	said := object{}
+	if len(p.info) > 0 {
+		said["info"] = p.info
+	}
+	if len(p.parts) > 0 {
+		said["multiple"] = p.parts
+	}
+	if len(said) == 0 {
+		return true
+	}
+	p.info, p.parts = object{}, map[string][]string{}
+
+	return p.own(ulogInfo, p.last, said)
 }
 
 // parameter delivers the change of a parameter.

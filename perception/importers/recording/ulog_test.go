@@ -130,7 +130,10 @@ func readULog(t testing.TB, rows []row) *ulogOracle {
 			if err := json.Unmarshal([]byte(r.Data), &about); err != nil {
 				t.Fatal(err)
 			}
-			got.Info = about.Info
+			// Infos at the end of the log may be of several parts alone.
+			if about.Info != nil {
+				got.Info = about.Info
+			}
 			continue
 		case "/ulog/parameters":
 			for _, one := range v.At("changed").List {
@@ -264,11 +267,48 @@ func TestWhatHappenedInAULog(t *testing.T) {
 	t.Error("no segment of /gyro/1")
 }
 
+// ulogRecord is a record of a log.
+func ulogRecord(kind byte, body string) string {
+	return string(binary.LittleEndian.AppendUint16(nil, uint16(len(body)))) + string(kind) + body
+}
+
+// Infos of several parts are whole, also those at the end of a flight, and the defaults of parameters are kept.
+func TestInfosAndDefaultsOfAULog(t *testing.T) {
+	const top, float = "\x0echar[6] thetop", "\x0bfloat ALPHA"
+	log := "ULog\x01\x12\x35\x01" + strings.Repeat("\x00", 8) +
+		ulogRecord('M', "\x00"+top+"hello ") + ulogRecord('M', "\x01"+top+"world.") + ulogRecord('M', "\x00"+top+"second") +
+		ulogRecord('P', float+"\x00\x00\x00\x40") + ulogRecord('Q', "\x03"+float+"\x00\x00\x80\x3f") +
+		ulogRecord('F', "x:uint64_t timestamp;") + ulogRecord('A', "\x00\x00\x00x") + ulogRecord('D', "\x00\x00"+strings.Repeat("\x01", 8)) +
+		ulogRecord('M', "\x00"+top+"after.")
+	rows, broken := read(t, open(t, write(t, "x.ulg", []byte(log))))
+	if len(broken) > 0 {
+		t.Error(broken)
+	}
+	var got []string
+	for _, r := range rows {
+		said := map[string]any{}
+		if r.Topic == "/x" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(r.Data), &said); err != nil {
+			t.Fatal(err)
+		}
+		delete(said, "timestamp")
+		text, _ := json.Marshal(said)
+		got = append(got, string(text))
+	}
+	want := []string{
+		`{"multiple":{"thetop":["hello world.","second"]}}`, `{"defaults":{"ALPHA":1},"initial":{"ALPHA":2}}`,
+		`{"multiple":{"thetop":["after."]}}`,
+	}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 func hostileULogs() map[string]string {
 	head := "ULog\x01\x12\x35\x01" + strings.Repeat("\x00", 8)
-	record := func(kind byte, body string) string {
-		return string(binary.LittleEndian.AppendUint16(nil, uint16(len(body)))) + string(kind) + body
-	}
+	record := ulogRecord
 	deep := ""
 	for i := range 40 {
 		deep += record('F', fmt.Sprintf("t%d:t%d x;", i, i+1))
