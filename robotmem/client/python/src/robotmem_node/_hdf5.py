@@ -114,7 +114,9 @@ class Demo:
                 self._list(found, name + "/")
             elif getattr(found, "shape", None) is None:
                 self.left_out[name] = "an empty dataset or a type is no stream"
-            elif name != "compress_len":
+            elif name == "compress_len":
+                self.left_out[name] = "the bytes of the images, which say themselves where they end"
+            else:
                 self._add(name, found)
 
     def _add(self, name: str, data: Any) -> None:
