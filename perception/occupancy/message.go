@@ -2,9 +2,16 @@ package occupancy
 
 import (
 	"math"
+	"path"
 
 	"github.com/robotmem/robotmem-go/perception/importers/message"
 )
+
+// IsMap reports whether the messages of a schema on a topic are maps. Costmaps are grids, too, and are none: a map
+// is on a topic that is called map.
+func IsMap(topic, schema string) bool {
+	return message.ShortName(schema) == "nav_msgs/OccupancyGrid" && path.Base(topic) == "map"
+}
 
 // OfMessage returns the map of a nav_msgs/OccupancyGrid, which keeps none of the bytes of the message.
 func OfMessage(v *message.Value, mapID string) (*Grid, error) {

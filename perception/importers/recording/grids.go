@@ -2,7 +2,6 @@ package recording
 
 import (
 	"maps"
-	"path"
 	"slices"
 	"strconv"
 	"time"
@@ -14,22 +13,13 @@ import (
 
 // A map that a recording has becomes a perception of its own, beside the message: the dashboard draws it beneath what
 // lies on it. While a robot explores, it publishes its map again and again, so that only the last map of each topic is
-// kept. Costmaps are grids, too, and are none: a map is on a topic that is called map.
+// kept.
 
-const (
-	gridSchema = "nav_msgs/OccupancyGrid"
-	gridTopic  = "map"
-	maxGrids   = 16 // topics
-)
+const maxGrids = 16 // topics
 
 type keptGrid struct {
 	*occupancy.Grid
 	at time.Time
-}
-
-// isGrid reports whether the messages of a channel are maps.
-func isGrid(c *Channel) bool {
-	return message.ShortName(c.SchemaName) == gridSchema && path.Base(c.Topic) == gridTopic
 }
 
 // keepGrid keeps the map of a message, instead of an earlier one of its topic.

@@ -14,6 +14,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception/events"
 	"github.com/robotmem/robotmem-go/perception/importers"
 	"github.com/robotmem/robotmem-go/perception/importers/message"
+	"github.com/robotmem/robotmem-go/perception/occupancy"
 	"github.com/robotmem/robotmem-go/perception/segment"
 )
 
@@ -234,7 +235,7 @@ func (imp *importer) channel(c *Channel) *channel {
 	one := &channel{
 		Channel: c, topic: t, robot: imp.robotOf(c.Topic), pose: poseKindOf(c),
 		hasPayload: slices.Contains(payloadTypes, message.ShortName(c.SchemaName)),
-		grid:       isGrid(c),
+		grid:       occupancy.IsMap(c.Topic, c.SchemaName),
 	}
 	// What is left out of a recording tells nothing either. Of a living source the topics choose only what is kept.
 	one.tells = (t.included || imp.onEvent != nil) && one.robot.happened.wants(c)
