@@ -5,9 +5,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/num/quat"
 
 	"github.com/robotmem/robotmem-go/perception/importers/message"
 	"github.com/robotmem/robotmem-go/perception/media"
@@ -258,19 +257,31 @@ var foxgloveAngles = map[string]string{"angle_min": "start_angle", "angle_max": 
 
 // move turns the points by the orientation of a pose, and moves them to its position.
 func move(points *media.Samples, p trajectory.Pose) {
-	q := quat.Number{Real: 1}
+	q := [4]float64{3: 1}
 	if o := p.Orientation; o != nil {
-		given := quat.Number{Real: o[3], Imag: o[0], Jmag: o[1], Kmag: o[2]}
-		if n := quat.Abs(given); n > 0 && media.Finite(n) {
-			q = quat.Scale(1/n, given)
+		length := math.Sqrt(o[0]*o[0] + o[1]*o[1] + o[2]*o[2] + o[3]*o[3])
+		if length > 0 && media.Finite(length) {
+			q = [4]float64{o[0] / length, o[1] / length, o[2] / length, o[3] / length}
 		}
 	}
+	axis := [3]float64(q[:3])
 
 	for i := range points.X {
-		at := quat.Number{Imag: points.X[i], Jmag: points.Y[i], Kmag: points.Z[i]}
-		at = quat.Mul(quat.Mul(q, at), quat.Conj(q))
-		points.X[i], points.Y[i], points.Z[i] = p.Position[0]+at.Imag, p.Position[1]+at.Jmag, p.Position[2]+at.Kmag
+		at := [3]float64{points.X[i], points.Y[i], points.Z[i]}
+
+		// The rotation of v by a unit quaternion is v + 2w(a x v) + 2 a x (a x v), where a is its vector.
+		side := cross(axis, at)
+
+		twice := cross(axis, side)
+		for c := range at {
+			at[c] += p.Position[c] + 2*(q[3]*side[c]+twice[c])
+		}
+		points.X[i], points.Y[i], points.Z[i] = at[0], at[1], at[2]
 	}
+}
+
+func cross(a, b [3]float64) [3]float64 {
+	return [3]float64{a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]}
 }
 
 // scan returns one scan, by the log times.
