@@ -122,7 +122,7 @@ var owners = map[string][]string{
 	"google.golang.org/protobuf":             {"perception/importers/message"},
 	"github.com/prometheus/client_golang":    {"web"},
 	"github.com/mewkiz/flac":                 {"perception/audio"},
-	"gonum.org/v1/gonum":                     {"perception/audio", "perception/importers/recording", "perception/segment", "robotmem/internal/advise"},
+	"gonum.org/v1/gonum":                     {"perception/audio", "perception/importers/recording", "robotmem/internal/advise"},
 	"github.com/knights-analytics/hugot":     {"robotmem/embedding/onnx"},
 	"github.com/chromedp/chromedp":           {"ui/browsertest"}, // its tests alone
 	"github.com/pelletier/go-toml/v2":        {"robotmem/mcp/clients", "classify/secrets/internal/generate"},

@@ -252,10 +252,10 @@ var filler = words1(`a an the and or to of in it its is are was be this that the
 	no go on ahead continue next do done thanks thank great good nice cool perfect sure now then so just let lets
 	can could would should will again more same keep going looks look fine right correct try run proceed`)
 
-// tokens estimates the tokens of a text, rather too many than too few: English and code have about four letters
-// in one.
+// tokens estimates the tokens of a text, rather too many than too few: English has about four letters in one,
+// commands and paths three.
 func tokens(text string) int {
-	const tenths = 35 // letters in ten tokens
+	const tenths = 32 // letters in ten tokens
 
 	ascii, others := 0, 0
 

@@ -99,8 +99,8 @@ func outcomeOf(text string) string {
 
 // order matches a sentence with which a user says how things are to be done for good, and its first word after that.
 // "Use 40 poses instead of 20" may be about the task alone.
-var order = regexp.MustCompile(`(?i)^(?:(?:please|pls|plz|and|also|but|then|so|ok(?:ay)?|no|yes|btw|i|you should|you must)\b[,.!]? +)*` +
-	`(?:(?:always|never|from now on,?|in (?:the )?future,?|(?:do not|don['’]t) ever|we (?:always|never|use|prefer)|prefer)\s+(\S+)|` +
+var order = regexp.MustCompile(`(?i)^(?:(?:please|pls|plz|and|also|but|then|so|ok(?:ay)?|no|yes|btw|you should|you must)\b[,.!]? +)*` +
+	`(?:(?:always|never|from now on,?|in (?:the )?future,?|(?:do not|don['’]t) ever|we (?:always|never|use|prefer)|(?:i )?prefer)\s+(\S+)|` +
 	`(remember)(?: that|:)?\s|(note) that\b|(以后|记住|不要再|总是|永远不要))`)
 
 // noOrder are words behind "always" and the like with which a sentence reports or comments and orders nothing.
@@ -160,18 +160,23 @@ func ordersIn(prompt string) (all []string) {
 // sentenceEnd matches the end of a sentence and the space behind it. Versions, files and paths have none.
 var sentenceEnd = regexp.MustCompile(`[.!?][)"']?\s+|[。！？]|\n|;\s+`)
 
-// outsideCode is a text without its blocks of code.
+// outsideCode is a text without its blocks of code. A block that nobody closes is none, and neither is one in which the
+// agent reports.
 func outsideCode(text string) string {
 	var b strings.Builder
 
-	for i, part := range strings.Split(text, "```") {
-		if i%2 == 0 {
+	parts := strings.Split(text, "```")
+	for i, part := range parts {
+		if i%2 == 0 || i == len(parts)-1 || reports.MatchString(part) {
 			b.WriteString(part)
 		}
 	}
 
 	return b.String()
 }
+
+// reports matches a line with the outcome of a turn.
+var reports = regexp.MustCompile(`(?im)^\s*(?:outcome|结果)\s*[:：]`)
 
 // sentences returns the sentences of a text, outside of blocks of code and of lines that are quoted.
 func sentences(text string) (all []string) {
@@ -238,7 +243,7 @@ func fixesIn(uses []*ToolUse) (fixes []fix) {
 
 // misused matches errors about how a command was given, or what the machine lacks for it.
 var misused = regexp.MustCompile(`(?i)\bcommand not found\b|\bnot recognized\b|\b(?:unknown|unrecognized|invalid|illegal|unexpected) (?:\w+ )?(?:options?|flags?|arguments?|commands?|subcommands?)\b` +
-	`|^usage:|\bno module named\b|\bpermission denied\b|\balready in use\b|\bunable to\b|\b(?:not|un)[ -]?supported\b|\bexternally-managed\b|\b(?:is|are) required\b|\brequires?\b`)
+	`|^usage:|\bno module named\b|\bpermission denied\b|\balready in use\b|\bnot found\b|\bcould not find\b|\bcannot find\b|\bno such file\b|\bmissing script\b|\bunable to\b|\b(?:not|un)[ -]?supported\b|\bexternally-managed\b|\b(?:is|are) required\b|\brequires?\b`)
 
 // variant reports whether two commands do the same in another way: under another name of the program with the same
 // words behind it, or with the same words and other flags.
@@ -251,8 +256,15 @@ func variant(a, b string) bool {
 		return true
 	}
 
-	return slices.Equal(withoutFlags(one), withoutFlags(other))
+	if before, ok := strings.CutSuffix(b, a); ok && prepared.MatchString(before) {
+		return true
+	}
+
+	return slices.Equal(operands(one, other), operands(other, one))
 }
+
+// prepared matches what is put before a command so that it works: another folder, an environment, more rights.
+var prepared = regexp.MustCompile(`^(?:(?:source|\.|cd|export)\s[^&;|]+(?:&&|;)\s*|[A-Za-z_]\w*=\S*\s+|sudo\s+|env\s+|uv run\s+|poetry run\s+|npx\s+|pnpm exec\s+)+$`)
 
 // renamed reports whether two programs are forms of one, such as python and python3, npm and pnpm, or pip and ./venv/bin/pip.
 func renamed(a, b string) bool {
@@ -260,13 +272,16 @@ func renamed(a, b string) bool {
 	return strings.HasPrefix(b, a) || strings.HasPrefix(a, b) || strings.HasSuffix(b, a) || strings.HasSuffix(a, b)
 }
 
-// withoutFlags are the words of a command that are no flags.
-func withoutFlags(words []string) (kept []string) {
-	for _, word := range words {
-		if !strings.HasPrefix(word, "-") {
+// operands are the words of a command that are no flags and no values of flags that the other command lacks.
+func operands(words, other []string) (kept []string) {
+	for i, word := range words {
+		isFlag := strings.HasPrefix(word, "-")
+		ofFlag := i > 0 && strings.HasPrefix(words[i-1], "-") && !slices.Contains(other, words[i-1]) && !slices.Contains(other, word)
+		if !isFlag && !ofFlag {
 			kept = append(kept, word)
 		}
 	}
+
 	return kept
 }
 

@@ -21,6 +21,7 @@ func TestOrdersOfAUser(t *testing.T) {
 		"From now on the tests must run with -j1":                                {"From now on the tests must run with -j1"},
 		"always pass -p 2 to the tests and always focus on the arm":              {"always pass -p 2 to the tests and always focus on the arm"},
 		"以后所有的新组件都要写测试":                                                          {"以后所有的新组件都要写测试"},
+		"i always forget to pull":                                                nil,
 		"never mind, go on":                                                      nil,
 		"always fails on my machine":                                             nil,
 		"it never worked. never again :D":                                        nil,
@@ -54,6 +55,9 @@ func TestCommandsThatWereMisused(t *testing.T) {
 		{[]*ToolUse{run("git tag -s v1 -m v1", "error: unable to sign the tag"), run("git tag -a v1 -m v1", "")}, "git tag -a v1 -m v1"},
 		{[]*ToolUse{run("ctest -j8", "bind: Address already in use"), {Name: "Bash", Command: "cat log", ReadOnly: true}, run("ctest -j1", "")}, "ctest -j1"},
 		{[]*ToolUse{run("npm ci", "npm: command not found"), run("pnpm ci", "")}, "pnpm ci"},
+		{[]*ToolUse{run("ros2 launch arm sim.py", "Package 'arm' not found"), run("source install/setup.bash && ros2 launch arm sim.py", "")}, "source install/setup.bash && ros2 launch arm sim.py"},
+		{[]*ToolUse{run("colcon build", "Could NOT find Python3 (missing: NumPy)"), run("colcon build --cmake-args -DX=Y", "")}, "colcon build --cmake-args -DX=Y"},
+		{[]*ToolUse{run("npx tsc --noEmit", "error TS5058: cannot find the file"), run("npx tsc -p tsconfig.app.json --noEmit", "")}, "npx tsc -p tsconfig.app.json --noEmit"},
 		// Other work, tests that fail, and what was changed between.
 		{[]*ToolUse{run("pnpm vitest run", "unknown option"), run("pnpm run dev --host x", "")}, ""},
 		{[]*ToolUse{run("gh pr merge 91 --squash", "is required"), run("gh pr checks 91", "")}, ""},
@@ -82,6 +86,8 @@ func TestReportsOfAgents(t *testing.T) {
 		"1. Outcome: partial\n2. Lesson: `use -p 2` on this machine\n3. Used: 71, 73": {outcome: "partial", lessons: []string{"use -p 2` on this machine"}, named: true, helped: []int64{71, 73}},
 		"Used: none of the 3, but the one about 400 Hz\nOutcome: ???":                 {named: true},
 		"```\nLesson: 1 of 12 Introduction\n```\nLesson: nothing new\nLesson: N/A":    {},
+		"```\nmake\n```\nand ``` unclosed\nOutcome: worked":                           {outcome: "success"},
+		"55 fps.\n\n```\nOutcome: worked\nLesson: use the canvas renderer\n```":       {outcome: "success", lessons: []string{"use the canvas renderer"}},
 		"结果：成功\n教训：腕部需要 0.4 秒才能稳定下来":                                                  {outcome: "success", lessons: []string{"腕部需要 0.4 秒才能稳定下来"}},
 	} {
 		got := readReport(message)
