@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -136,6 +138,20 @@ func memories(t *testing.T, n *local.Node) []byte {
 	}
 
 	return []byte(out.String())
+}
+
+// payloadOf are the bytes of a perception.
+func payloadOf(t *testing.T, n *local.Node, id int64) string {
+	t.Helper()
+	r, err := n.OpenData(t.Context(), &robotmem.MemoryRequest{MemoryID: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(r)
+	if err := errors.Join(err, r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }
 
 // handle gives an event to the hooks.
