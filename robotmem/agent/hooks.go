@@ -453,8 +453,13 @@ func (h *Hooks) store(ctx context.Context, files journals, c *conversation, all 
 	return nil
 }
 
-// Sweep stores what hooks had no time to store, now and every minute until ctx ends.
+// Sweep stores what hooks had no time to store, now and every minute until ctx ends. First it asks what the beginning of
+// a conversation asks, so that the indexes for it are ready.
 func (h *Hooks) Sweep(ctx context.Context) {
+	if _, err := h.lessons(ctx, ""); err != nil && ctx.Err() == nil {
+		h.log().Warn("the lessons of projects cannot be read", "error", err)
+	}
+
 	files := journals(h.Folder)
 	every := time.NewTicker(time.Minute)
 	defer every.Stop()
