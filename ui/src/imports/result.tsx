@@ -125,7 +125,7 @@ function Warnings({ r }: { r: Result }) {
 function Topics({ r, topics }: { r: Result; topics: NonNullable<Result["topics"]> }) {
   return (
     <Part title={t("topics", { n: number(topics.length + (r.more_topics ?? 0)) })}>
-      <div class="imports-topics">
+      <div class="imports-topics" role="region" aria-label={t("topic")} tabIndex={0}>
         <table>
           <thead>
             <tr>
