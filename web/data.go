@@ -157,6 +157,9 @@ func (s *server) preview(op *robotmem.Op) echo.HandlerFunc {
 		if picture.MediaType == "image/svg+xml" {
 			// The tag is weak, because the compressed and the plain answer share it.
 			c.Response().Header().Set("ETag", "W/"+c.Response().Header().Get("ETag"))
+		}
+		// A range is one of the bytes as they are, and may be refused.
+		if picture.MediaType == "image/svg+xml" && c.Request().Header.Get("Range") == "" {
 			compressed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(picture.DataBase64))
 			})).ServeHTTP(c.Response(), c.Request())

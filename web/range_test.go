@@ -171,6 +171,9 @@ func TestPreviewIsCached(t *testing.T) {
 	if res, got := ask(t, "GET", url, nil, "Range: bytes=0-4"); res.StatusCode != 206 || !bytes.Equal(got, first[:5]) {
 		t.Errorf("range: %s %q", res.Status, got)
 	}
+	if res, _ := ask(t, "GET", url, nil, `If-None-Match: "x"`, "Range: bytes=1000000-1000675"); res.StatusCode != 416 || res.Header.Get("Content-Type") != "application/problem+json" {
+		t.Errorf("a range behind the end: %s, %s", res.Status, res.Header.Get("Content-Type"))
+	}
 	if res, _ := ask(t, "GET", url+"?width=15", nil); res.StatusCode != 400 {
 		t.Errorf("too small: %s", res.Status)
 	}
