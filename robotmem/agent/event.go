@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -118,8 +119,8 @@ func Read(in io.Reader, client, name string) (*Event, error) {
 	}
 
 	e := &Event{
-		Name: first(p.Event, p.EventCamel, name), Client: client, Session: first(p.Session, p.SessionID, p.Cursor),
-		Agent: p.AgentID, Folder: p.Folder, Source: p.Source, Prompt: p.Prompt, Message: first(p.Last, p.Answer, p.Text),
+		Name: cmp.Or(p.Event, p.EventCamel, name), Client: client, Session: cmp.Or(p.Session, p.SessionID, p.Cursor),
+		Agent: p.AgentID, Folder: p.Folder, Source: p.Source, Prompt: p.Prompt, Message: cmp.Or(p.Last, p.Answer, p.Text),
 		Asked: p.Active || p.Loops > 0, Aborted: p.Status == "aborted" || p.Status == "error",
 	}
 	e.Kind = kinds[strings.ToLower(e.Name)]
@@ -198,7 +199,7 @@ type toolResponse struct {
 
 // tool describes the use of a tool.
 func (p *payload) tool(e *Event) *ToolUse {
-	t := &ToolUse{Name: p.ToolName, Stopped: p.Interrupt, Seconds: first(p.DurationMS, p.Duration) / 1e3}
+	t := &ToolUse{Name: p.ToolName, Stopped: p.Interrupt, Seconds: cmp.Or(p.DurationMS, p.Duration) / 1e3}
 
 	var in toolInput
 	unquoted(p.ToolInput, &in)
@@ -216,13 +217,13 @@ func (p *payload) tool(e *Event) *ToolUse {
 	case "afterfileedit":
 		t.Name, t.Files = "Write", []string{p.FilePath}
 	}
-	if patch := first(in.Input, t.Command); strings.Contains(patch, "*** Begin Patch") {
+	if patch := cmp.Or(in.Input, t.Command); strings.Contains(patch, "*** Begin Patch") {
 		t.Name, t.Command, t.Files = "apply_patch", "", patched(patch)
 	}
 
-	t.result(first(p.Response, p.ToolOutput, p.ResultJSON))
+	t.result(given(p.Response, p.ToolOutput, p.ResultJSON))
 	if failure := words(decoded(p.Error)); failure != "" || strings.HasSuffix(strings.ToLower(e.Name), "failure") {
-		t.Failed, t.Output = true, first(failure, t.Output)
+		t.Failed, t.Output = true, cmp.Or(failure, t.Output)
 	}
 	if t.Exit == nil {
 		t.Exit = exitIn(t.Output)
@@ -240,12 +241,12 @@ func (p *payload) tool(e *Event) *ToolUse {
 func (t *ToolUse) result(raw json.RawMessage) {
 	var r toolResponse
 	if !unquoted(raw, &r) {
-		t.Output = first(t.Output, words(decoded(raw)))
+		t.Output = cmp.Or(t.Output, words(decoded(raw)))
 		return
 	}
 
 	output := strings.TrimSpace(r.Stdout + "\n" + r.Stderr)
-	t.Output = first(t.Output, output, r.Output, words(r.LLMContent), words(r.Content))
+	t.Output = cmp.Or(t.Output, output, r.Output, words(r.LLMContent), words(r.Content))
 
 	t.Stopped = t.Stopped || r.Interrupted
 	for _, status := range []*int{r.ExitCode, r.ExitSnake, r.Metadata.ExitCode} {
@@ -253,10 +254,10 @@ func (t *ToolUse) result(raw json.RawMessage) {
 			t.Exit = status
 		}
 	}
-	t.Seconds = first(t.Seconds, r.Metadata.Seconds)
+	t.Seconds = cmp.Or(t.Seconds, r.Metadata.Seconds)
 	failure := words(r.Error)
 	t.Failed = t.Failed || r.IsError || failure != "" || r.Success != nil && !*r.Success
-	t.Output = first(t.Output, failure)
+	t.Output = cmp.Or(t.Output, failure)
 }
 
 // unquoted decodes an object, or one in a text, and reports whether it was one.
@@ -297,32 +298,21 @@ func words(v any) string {
 
 		return strings.Join(all, " ")
 	case map[string]any:
-		return first(words(v["text"]), words(v["message"]), words(v["content"]))
+		return cmp.Or(words(v["text"]), words(v["message"]), words(v["content"]))
 	}
 
 	return ""
 }
 
-// first returns the first value that is not zero.
-func first[T any](values ...T) (v T) {
+// given returns the first value that is there.
+func given(values ...json.RawMessage) json.RawMessage {
 	for _, v := range values {
-		switch x := any(v).(type) {
-		case string:
-			if x != "" {
-				return v
-			}
-		case float64:
-			if x != 0 {
-				return v
-			}
-		case json.RawMessage:
-			if len(x) > 0 && string(x) != "null" {
-				return v
-			}
+		if len(v) > 0 && string(v) != "null" {
+			return v
 		}
 	}
 
-	return v
+	return nil
 }
 
 // now is replaced in tests of the journal.

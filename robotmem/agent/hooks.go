@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -395,7 +396,7 @@ func (c *conversation) verdict() (outcome string, scores robotmem.Object) {
 
 	for _, t := range c.turns {
 		r := readReport(t.answer)
-		outcome = first(r.outcome, outcome)
+		outcome = cmp.Or(r.outcome, outcome)
 
 		worth, known := worthOf[r.outcome]
 		if known {
