@@ -486,8 +486,8 @@ func (h *Hooks) storeTurn(ctx context.Context, c *conversation, t *turn) error {
 	project := projectOf(c.Folder)
 	context := robotmem.Object{"agent": agentOf(c.Client, project)}
 	// What was to be done is not what was learnt: it is found with the memories of the turn, and is no rule.
-	if task := strings.Join(strings.Fields(t.prompt), " "); task != "" {
-		context["task"] = map[string]any{"name": robotmem.Clip(task, taskKept)}
+	if task := oneLine(t.prompt, taskKept); task != "" {
+		context["task"] = map[string]any{"name": task}
 	}
 	r := readReport(t.answer)
 
@@ -561,7 +561,7 @@ func describe(t *turn, client, project string) string {
 		if u.Command == "" {
 			continue
 		}
-		command := robotmem.Clip(strings.Join(strings.Fields(u.Command), " "), longest)
+		command := oneLine(u.Command, longest)
 		if u.Failed {
 			failed = append(failed, command)
 		} else if !slices.Contains(ran, command) {

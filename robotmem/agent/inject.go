@@ -79,7 +79,7 @@ func (h *Hooks) briefing(ctx context.Context, ids []int64, project string) (stri
 // lessonLine is a memory as the beginning shows it, in as few tokens as it takes.
 func lessonLine(m *robotmem.Memory) string {
 	const longest = 240
-	return fmt.Sprintf("- #%d %s", m.MemoryID, fenced(robotmem.Clip(strings.Join(strings.Fields(m.Content), " "), longest)))
+	return fmt.Sprintf("- #%d %s", m.MemoryID, fenced(oneLine(m.Content, longest)))
 }
 
 // lessons are those of a project, the ones to be told first in front: what the last conversation has taught, orders of the
@@ -223,9 +223,13 @@ func memoryLine(m *robotmem.Memory) string {
 		about += " " + m.Tier
 	}
 	about += " " + m.ObservedAt.Format("2006-01-02")
-	text := strings.Join(strings.Fields(m.Content), " ")
 
-	return "- [" + about + "] " + fenced(robotmem.Clip(text, longest))
+	return "- [" + about + "] " + fenced(oneLine(m.Content, longest))
+}
+
+// oneLine is a text with single spaces between its words, cut to at most so many letters.
+func oneLine(text string, longest int) string {
+	return robotmem.Clip(strings.Join(strings.Fields(text), " "), longest)
 }
 
 // asksSomething reports whether a prompt says enough to recall for: "go on" does not.

@@ -288,7 +288,7 @@ func operands(words, other []string) (kept []string) {
 // shown is a command as a fact shows it.
 func shown(command string) string {
 	const longest = 160
-	return robotmem.Clip(strings.Join(strings.Fields(command), " "), longest)
+	return oneLine(command, longest)
 }
 
 // telling matches a line of output that says what went wrong.
