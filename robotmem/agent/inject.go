@@ -20,8 +20,7 @@ const (
 	openBlock  = "<robotmem-memory>"
 	closeBlock = "</robotmem-memory>"
 
-	// injectedTokens is the size of what is injected with a prompt, at about four bytes for a token, or one rune outside
-	// of ASCII.
+	// injectedTokens is the size of what is injected with a prompt, as tokens estimates it.
 	injectedTokens = 400
 	askedFor       = 12  // memories
 	mostInjected   = 6   // memories
