@@ -31,7 +31,7 @@ type rule struct {
 	matcher *regexp.Regexp
 }
 
-// allow says what is no secret.
+// allow lists matches that are not secrets.
 type allow struct {
 	all      bool   // both a pattern and a word must fit
 	target   string // of the patterns: the secret, or the whole match or line
@@ -39,7 +39,7 @@ type allow struct {
 	patterns []string
 }
 
-// masked is the beginning of what stands in the place of a secret.
+// masked is the beginning of the text that replaces a secret.
 const masked = "[secret: "
 
 // general is the rule for anything that looks like the value of a key. Robots write many such values.

@@ -46,7 +46,7 @@ type app struct {
 	parser   *kong.Kong
 	taxonomy []byte // what the setting names, nil before it is read
 	asJSON   bool   // the command line asks for JSON
-	// embedTime is what a command takes for vectors at its end; the constant of that name if 0.
+	// embedTime limits the time that a command spends on vectors at its end. 0 means the constant of that name.
 	embedTime time.Duration
 	quiet     bool   // no notes on Stderr
 	color     string // auto, always or never
