@@ -15,7 +15,11 @@ func TestSecretsInTexts(t *testing.T) {
 	ask := func() *robotmem.LearnRequest {
 		return &robotmem.LearnRequest{
 			Insight: "push to the fork with " + pat,
-			Context: robotmem.Object{"env": map[string]any{"notes": []any{"first", "use " + pat}}, "params": map[string]any{"force": 12.5}},
+			Context: robotmem.Object{
+				"env":    map[string]any{"notes": []any{"first", "use " + pat}},
+				"params": map[string]any{"force": 12.5},
+				"steps":  []any{map[string]any{"command": []any{[]any{"git", "push", pat}}}},
+			},
 		}
 	}
 
@@ -46,7 +50,7 @@ func TestSecretsInTexts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := strings.Count(m.Content+string(context), pat); n != 2 && want.stored || n != 0 && !want.stored {
+		if n := strings.Count(m.Content+string(context), pat); n != 3 && want.stored || n != 0 && !want.stored {
 			t.Errorf("%s: %q %s", policy, m.Content, context)
 		}
 		if !strings.Contains(string(context), "12.5") || !strings.Contains(string(context), "first") {

@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -74,63 +75,32 @@ func (b *Builder) guardText(field, text string) (kept string, remarks []string, 
 	return text, []string{fmt.Sprintf("%s: holds what looks like a secret (%s), and is stored as it is; if it is one, remove the memory with forget and purge, and change the secret", field, what)}, nil
 }
 
-// guardValue looks for secrets in the texts of a value. It changes nothing in place.
-func (b *Builder) guardValue(path string, v any, remarks *[]string) (any, error) {
+// guardValue looks for secrets in the texts of a value, at any depth. It changes nothing in place.
+func (b *Builder) guardValue(path string, v any, remarks *[]string) (kept any, err error) {
 	switch v := v.(type) {
 	case string:
-		kept, found, err := b.guardText(path, v)
+		text, found, err := b.guardText(path, v)
 		*remarks = append(*remarks, found...)
-		return kept, err
+		return text, err
 	case map[string]any:
-		var changed map[string]any
-
+		object := maps.Clone(v)
 		for key, inner := range v {
-			kept, err := b.guardValue(path+"."+key, inner, remarks)
-			if err != nil {
+			if object[key], err = b.guardValue(path+"."+key, inner, remarks); err != nil {
 				return nil, err
 			}
-			if text, ok := kept.(string); ok && text == inner {
-				continue
-			}
-			if _, ok := kept.(string); !ok && !isNested(inner) {
-				continue
-			}
-			if changed == nil {
-				changed = make(map[string]any, len(v))
-				for k, old := range v {
-					changed[k] = old
-				}
-			}
-			changed[key] = kept
 		}
-		if changed != nil {
-			return changed, nil
-		}
+
+		return object, nil
 	case []any:
+		list := slices.Clone(v)
 		for i, inner := range v {
-			if text, ok := inner.(string); ok {
-				kept, found, err := b.guardText(path, text)
-				if err != nil {
-					return nil, err
-				}
-				*remarks = append(*remarks, found...)
-				if kept != text {
-					v = slices.Clone(v)
-					v[i] = kept
-				}
+			if list[i], err = b.guardValue(path, inner, remarks); err != nil {
+				return nil, err
 			}
 		}
 
-		return v, nil
+		return list, nil
 	}
 
 	return v, nil
-}
-
-func isNested(v any) bool {
-	switch v.(type) {
-	case map[string]any, []any:
-		return true
-	}
-	return false
 }
