@@ -20,6 +20,7 @@ import (
 var foreignFields = map[reflect.Type]map[string]string{
 	reflect.TypeFor[LearnRequest]():          foreignNames(situation, "success", "type", "category", "metadata"),
 	reflect.TypeFor[SavePerceptionRequest](): foreignNames(situation, "success", "outcome"),
+	reflect.TypeFor[AttemptRequest]():        foreignNames(situation, "success"),
 	reflect.TypeFor[UpdateRequest]():         foreignNames("success", "outcome"),
 	reflect.TypeFor[StartSessionRequest]():   foreignNames("task", "robot", "robot_id", "env environment"),
 	reflect.TypeFor[EndSessionRequest]():     foreignNames("success", "summary notes"),
@@ -156,6 +157,33 @@ func (q *SavePerceptionRequest) complete(r *requestReader, given map[string]fore
 
 	return nil
 }
+
+func (q *AttemptRequest) complete(r *requestReader, given map[string]foreign) error {
+	if q.Outcome != "" && !slices.Contains(outcomes, q.Outcome) {
+		r.note("outcome", "%q states no outcome and is ignored; give %s", abbreviate(q.Outcome), outcomeChoice)
+		q.Outcome = ""
+	}
+
+	// A number in outcome is more exact than the word that it was turned into.
+	if r.score != nil && q.Progress == nil {
+		q.Progress = r.score
+		r.note("progress", "taken from the outcome")
+	}
+
+	if !slices.Contains(outcomes, q.Verdict) && givenUp.MatchString(q.Verdict) {
+		r.note("verdict", "%q taken as failure", abbreviate(q.Verdict))
+		q.Verdict = OutcomeFailure
+	}
+
+	if err := r.readContextFields(&q.Context, given); err != nil {
+		return err
+	}
+
+	return r.readSuccess(&q.Outcome, given)
+}
+
+// givenUp matches a verdict of an attempt that was ended before its goal was reached.
+var givenUp = regexp.MustCompile(`(?i)\b(?:g[ai]ven? up|abandon|quit)`)
 
 func (q *UpdateRequest) complete(r *requestReader, given map[string]foreign) error {
 	// The old context is not known here, and a new one replaces it whole. A context with only the outcome would

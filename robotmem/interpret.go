@@ -76,6 +76,8 @@ var aliases = func() map[string][]string {
 		"after":          "since", "before": "until", "observed_at": "timestamp time", "reason": "why because",
 		"perception_type": "modality sense", "media_type": "mimetype mime contenttype", "data_base64": "base64",
 		"used_memory_ids": "memoryids usedmemories used", "outcome_score": "score",
+		"goal": "objective", "criteria": "criterion successcriteria", "changed": "change changes tried action",
+		"result": "output observation notes", "exit_status": "exitcode returncode rc", "verdict": "conclusion",
 		"field": "path", "target": "position point", "max_distance": "radius within", "frame_id": "frame", "map_id": "map",
 		"insight new_content description query q": "text content", "memory_id session_id": "id",
 	} {
@@ -185,7 +187,7 @@ func differingBytes(a, b string) int {
 // field decodes a value into a field. A value that does not fit the schema is coerced if its meaning is clear.
 func (r *requestReader) field(v reflect.Value, f reflect.StructField, raw View) error {
 	name := jsonName(f)
-	if name == "outcome" && strings.Contains(f.Tag.Get("validate"), outcomeRule) {
+	if (name == "outcome" || name == "verdict") && strings.Contains(f.Tag.Get("validate"), outcomeRule) {
 		outcome, err := r.outcomeField(name, raw)
 		v.SetString(outcome)
 		return err

@@ -212,6 +212,7 @@ type StartSessionRequest struct {
 	Collection string `json:"collection,omitempty" validate:"omitempty,collection" default:"default" doc:"Namespace of the episode and of its memories."`
 	Context    Object `json:"context,omitempty" doc:"Robot, task and environment of the episode; at most 64 KiB. The briefing is selected for this context."`
 	SessionID  string `json:"session_id,omitempty" validate:"omitempty,session" doc:"An id of your own, 1 to 128 characters. If an open episode has it, that one continues. Default: a new id."`
+	Goal       string `json:"goal,omitempty" validate:"utf8,maxbytes=1024" tool:"rare" doc:"A goal to reach in several tries: the open attempt at it is continued, else one begins (see attempt)."`
 	Origin     string `json:"origin,omitempty" validate:"utf8,max=256" tool:"rare" doc:"Identifier of the episode in its source, up to 256 characters. It is unique in a collection: starting the same origin again returns the existing session."`
 
 	StartedAt *time.Time `json:"started_at,omitempty" validate:"omitempty,instant" tool:"rare" doc:"When it began, for an episode that is stored later. Default: now; if all of its memories were observed earlier, end_session takes the time of the first."`

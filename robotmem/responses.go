@@ -394,6 +394,7 @@ type SessionResponse struct {
 	Summary  *SessionSummary     `json:"summary,omitempty" doc:"Summary of the episode, so far if it is active. Absent for an empty episode."`
 	Recalled []RecalledMemory    `json:"recalled" doc:"Memories that were recalled for the episode, the helpful ones first; at most 1,000."`
 	Streams  []admin.StreamCount `json:"streams,omitempty" doc:"Sample counts per source of the recorder."`
+	Attempt  *Attempt            `json:"attempt,omitempty" doc:"If the episode is an attempt at a goal: what was tried."`
 }
 
 // RecalledMemory is a memory that was recalled for an episode.

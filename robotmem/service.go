@@ -28,6 +28,9 @@ type Service interface {
 	Advise(context.Context, *AdviseRequest) (*AdviseResponse, error)
 	// Aggregate counts memories exactly by group and outcome.
 	Aggregate(context.Context, *AggregateRequest) (*AggregateResponse, error)
+	// Attempt begins or continues an attempt at a goal, stores a try of it, and ends it with a verdict. It says what was
+	// tried already.
+	Attempt(context.Context, *AttemptRequest) (*AttemptResponse, error)
 	// SavePerception stores sensor data byte for byte, with a description.
 	SavePerception(context.Context, *SavePerceptionRequest) (*SavePerceptionResponse, error)
 	// Forget removes a memory from recall. Restore undoes it, except with

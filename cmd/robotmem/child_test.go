@@ -328,6 +328,10 @@ func (ch child) Advise(ctx context.Context, r *robotmem.AdviseRequest) (*robotme
 	return use[robotmem.AdviseRequest, robotmem.AdviseResponse](ctx, ch, "advise", r)
 }
 
+func (ch child) Attempt(ctx context.Context, r *robotmem.AttemptRequest) (*robotmem.AttemptResponse, error) {
+	return use[robotmem.AttemptRequest, robotmem.AttemptResponse](ctx, ch, "attempt", r)
+}
+
 func (ch child) Aggregate(ctx context.Context, r *robotmem.AggregateRequest) (*robotmem.AggregateResponse, error) {
 	return use[robotmem.AggregateRequest, robotmem.AggregateResponse](ctx, ch, "aggregate", r)
 }

@@ -47,6 +47,10 @@ func (c calledBy) Advise(ctx context.Context, r *robotmem.AdviseRequest) (*robot
 	return c.node.Advise(c.ctx(ctx), r)
 }
 
+func (c calledBy) Attempt(ctx context.Context, r *robotmem.AttemptRequest) (*robotmem.AttemptResponse, error) {
+	return c.node.Attempt(c.ctx(ctx), r)
+}
+
 func (c calledBy) Aggregate(ctx context.Context, r *robotmem.AggregateRequest) (*robotmem.AggregateResponse, error) {
 	return c.node.Aggregate(c.ctx(ctx), r)
 }

@@ -33,6 +33,7 @@ func Run(t *testing.T, open func(t *testing.T) robotmem.Service) {
 		{"Repeated", repeatedCases},
 		{"Recall", recallCases},
 		{"Advise", adviseCases},
+		{"Attempt", attemptCases},
 		{"Typing", typingCases},
 		{"Filter", filterCases},
 		{"Place", placeCases},

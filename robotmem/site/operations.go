@@ -25,6 +25,10 @@ func (g *Guard) Advise(ctx context.Context, r *robotmem.AdviseRequest) (*robotme
 	return call(ctx, g, "advise", r, robotmem.Service.Advise)
 }
 
+func (g *Guard) Attempt(ctx context.Context, r *robotmem.AttemptRequest) (*robotmem.AttemptResponse, error) {
+	return call(ctx, g, "attempt", r, robotmem.Service.Attempt)
+}
+
 func (g *Guard) Aggregate(ctx context.Context, r *robotmem.AggregateRequest) (*robotmem.AggregateResponse, error) {
 	return call(ctx, g, "aggregate", r, robotmem.Service.Aggregate)
 }

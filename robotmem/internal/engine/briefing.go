@@ -53,6 +53,7 @@ func (n *Engine) brief(ctx context.Context, res *robotmem.StartSessionResponse, 
 	var (
 		rules []robotmem.Memory
 		last  robotmem.SessionSummary
+		tried briefPart
 	)
 	err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
 		if err := n.index.Columns.Sync(c); err != nil {
@@ -60,6 +61,10 @@ func (n *Engine) brief(ctx context.Context, res *robotmem.StartSessionResponse, 
 		}
 		res.ActiveMemoriesCount = n.index.Columns.Active(res.Collection)
 		if rules, err = c.Rules(res.Collection, maxRules, n.Now()); err != nil {
+			return err
+		}
+		tried.title, tried.lines, err = attemptLines(c, res.SessionID, res.Collection, record.RobotOf(object))
+		if err != nil {
 			return err
 		}
 		summary, err := c.LastSummary(res.Collection)
@@ -82,7 +87,7 @@ func (n *Engine) brief(ctx context.Context, res *robotmem.StartSessionResponse, 
 	parts := []briefPart{
 		{title: "Warning", lines: all.Warnings}, {title: "Advice", lines: b.advice(ctx)}, {title: "Worked"},
 		{title: "Failed"}, {title: "Rules"}, {title: "Current values"},
-		{title: "Last session", lines: strings.Split(last.Text, "\n")},
+		tried, {title: "Last session", lines: strings.Split(last.Text, "\n")},
 	}
 
 	const rulesAt = 4
@@ -93,7 +98,10 @@ func (n *Engine) brief(ctx context.Context, res *robotmem.StartSessionResponse, 
 		rulesAt - 2: {robotmem.OutcomeSuccess}, rulesAt - 1: {robotmem.OutcomeFailure, robotmem.OutcomePartial}, rulesAt + 1: {robotmem.OutcomeUnknown},
 	} {
 		p := &parts[at]
-		if p.memories, err = b.find(ctx, robotmem.Object{"outcome": map[string]any{"$in": outcomes}}); err != nil {
+
+		// The tries of a continued attempt have a part of their own.
+		filter := robotmem.Object{"outcome": map[string]any{"$in": outcomes}, "session_id": map[string]any{"$ne": res.SessionID}}
+		if p.memories, err = b.find(ctx, filter); err != nil {
 			return err
 		}
 

@@ -17,6 +17,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/tries"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
@@ -35,7 +36,11 @@ func (n *Engine) StartSession(
 	ctx context.Context, req *robotmem.StartSessionRequest,
 ) (*robotmem.StartSessionResponse, error) {
 	return serve("start_session", req, func(r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
-		object, _, err := r.Context.Normalize("context", maxSessionContext)
+		given := r.Context
+		if r.Goal != "" {
+			given = tries.ContextOf(&robotmem.AttemptRequest{Goal: r.Goal, Context: r.Context})
+		}
+		object, _, err := given.Normalize("context", maxSessionContext)
 		if err != nil {
 			return nil, err
 		}
@@ -46,6 +51,9 @@ func (n *Engine) StartSession(
 			res.Status, res.SessionID, res.Collection = "started", cmp.Or(r.SessionID, id.String()), r.Collection
 
 			known, err := tx.Known(r)
+			if err == nil && known == "" && r.Goal != "" {
+				known, err = n.openAttempt(tx.Conn, r.Collection, r.Goal, record.RobotOf(object))
+			}
 			if err != nil {
 				return err
 			}
@@ -296,6 +304,9 @@ func (n *Engine) readSession(c *store.Conn, id string, pending []int64, res *rob
 	}
 
 	res.Session = s.Session
+	if err := readAttempt(c, s, res); err != nil {
+		return err
+	}
 
 	// Counts of recalls that are not stored yet belong to the list too.
 	if res.Recalled, err = c.RecalledFor(id, pending, maxRecalled, n.Now()); err != nil {

@@ -175,6 +175,7 @@ var (
 	NewestRules              = Query{"NewestRules"}
 	NextFeatureEpoch         = Query{"NextFeatureEpoch"}
 	NextRequestID            = Query{"NextRequestID"}
+	OpenSessionsOf           = Query{"OpenSessionsOf"}
 	OriginOfMemory           = Query{"OriginOfMemory"}
 	OutcomeTexts             = Query{"OutcomeTexts"}
 	OutcomeTextsUnset        = Query{"OutcomeTextsUnset"}
@@ -263,6 +264,7 @@ var (
 	TextOf                   = Query{"TextOf"}
 	TimesOfSession           = Query{"TimesOfSession"}
 	TouchFullText            = Query{"TouchFullText"}
+	TriesOfSession           = Query{"TriesOfSession"}
 	TruncateLog              = Query{"TruncateLog"}
 	UnnamedPayloads          = Query{"UnnamedPayloads"}
 	UnusedRecalls            = Query{"UnusedRecalls"}
@@ -309,7 +311,7 @@ var Queries = []Query{
 	LastEviction, LastMemoryID, LastSummary, LinkPastState, LinkSuccessor, LostNaming, MakePresent,
 	MayReplaceSnapshot, MemoriesByID, MemoriesWithAutoTags, MemoriesWithUses, MemoryByID, MemoryByUID,
 	MemoryOfOrigin, MergeRecall, MergeUses, ModelByID, ModelByName, NewestRules, NextFeatureEpoch, NextRequestID,
-	OriginOfMemory, OutcomeTexts, OutcomeTextsUnset, OutcomesOf, PageCheck, PastStates, PayloadOf, PayloadSize,
+	OpenSessionsOf, OriginOfMemory, OutcomeTexts, OutcomeTextsUnset, OutcomesOf, PageCheck, PastStates, PayloadOf, PayloadSize,
 	PinMemory, PresentModel, PurgeCounter, PurgeVector, PurgedBetween, PurgedEntry, PurgedFiles, PutArrival,
 	PutCredit, PutFeatures, PutPayload, PutReplica, PutSnapshotHead, PutUserTag, PutVector, QuickCheck,
 	RebuildFullText, RecallCounters, RecallHours, RecallsOfSession, ReplaceIdentity, ReplaceStream,
@@ -321,7 +323,7 @@ var Queries = []Query{
 	SetVersionChecksum, SightingsOf, SignaturesAfter, SignedTexts, SnapshotHead, SnapshotPart, SnapshotRevision,
 	Standbys, StreamsOf, SuccessorWhenForgotten, SuccessorsChanged, SumEvicted, SumPayloads, SumStored,
 	SumStreams, SumWantedPayloads, SummariesOfSession, SupersededBy, TemporariesInFile, TemporariesInMemory,
-	TextOf, TimesOfSession, TouchFullText, TruncateLog, UnnamedPayloads, UnusedRecalls, UpdateMemory,
+	TextOf, TimesOfSession, TouchFullText, TriesOfSession, TruncateLog, UnnamedPayloads, UnusedRecalls, UpdateMemory,
 	UpdateSession, UptoOfReplica, UserTags, VectorOf, VectorsAfter, VectorsOf, VersionsOf, VersionsOfMemories,
 	WantedPayloads, WithVectorOf, WithoutFeatures,
 }

@@ -5,6 +5,7 @@ export const routes = {
   activity: ["GET", "/api/activity"],
   advise: ["POST", "/api/advise"],
   aggregate: ["GET", "/api/aggregate"],
+  attempt: ["POST", "/api/attempts"],
   audit: ["GET", "/api/audit"],
   backups: ["GET", "/api/backups"],
   cancel_import: ["DELETE", "/api/imports/{import_id}"],

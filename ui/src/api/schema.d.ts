@@ -60,6 +60,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try to reach a goal
+         * @description Record a try at a goal that may take several. Ask with changed alone before a try: the answer says whether it was tried, and after three tries without progress what all were. It continues the open attempt at the goal, also in a later session. Example: {"goal":"the arm picks the wet glass","changed":"grip_force 12.5 N","result":"slipped at 5 cm","outcome":"failure"}.
+         */
+        post: operations["attempt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/audit": {
         parameters: {
             query?: never;
@@ -1045,6 +1065,86 @@ export interface components {
             /** @description Groups over the limit, which are left out. */
             more?: number;
             notes?: string[];
+        };
+        Attempt: {
+            /** @description Whether what is planned was tried, and after three tries without progress all that was. */
+            advice?: string;
+            criteria?: string[];
+            goal: string;
+            /** @description Earlier tries, which are left out. */
+            more?: number;
+            /** @description The last 10, oldest first. */
+            tries: components["schemas"]["Try"][];
+            /** @description Its outcome, if it has ended: success, failure, partial or unknown. */
+            verdict?: string;
+            /** @description Tries since the best one so far. */
+            without_progress: number;
+        };
+        AttemptRequest: {
+            /** @description What this try changes. Alone it stores nothing: the answer says whether it was tried before. */
+            changed?: string;
+            /** @description Instead of exit_status, for several criteria: the exit status of each, or true or false, by its text or its number from 1: {"1":0,"2":1}. */
+            checks?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Namespace of the attempt and of its tries.
+             * @default default
+             */
+            collection?: string;
+            /** @description Parameters, place and robot of the try, as in learn. */
+            context?: {
+                [key: string]: unknown;
+            };
+            /** @description When the goal is reached, each in words or as a command that you run. They are set when the attempt begins. */
+            criteria?: string[];
+            /** @description Exit status of the command that checks the goal: 0 is a success. The node runs no commands. */
+            exit_status?: number;
+            /** @description What is to be reached, up to 1,024 bytes. The open attempt at this goal is continued, else one begins. */
+            goal: string;
+            /**
+             * @description How the try went. Default: by exit_status or checks, else read from result.
+             * @enum {string}
+             */
+            outcome?: "success" | "failure" | "partial" | "unknown";
+            /** @description How much of the goal the try reached, 0 to 1. Default: the share of checks that are met. */
+            progress?: number;
+            /** @description What came out of the try. */
+            result?: string;
+            /** @description An attempt of your own choice, instead of the open one with this goal. */
+            session_id?: string;
+            /**
+             * @description Ends the attempt with this outcome. A try that succeeds ends it by itself.
+             * @enum {string}
+             */
+            verdict?: "success" | "failure" | "partial" | "unknown";
+        };
+        AttemptResponse: {
+            /** @description Whether what is planned was tried, and after three tries without progress all that was. */
+            advice?: string;
+            /** @description When the attempt begins: what is known for it. */
+            briefing?: components["schemas"]["Briefing"];
+            collection: string;
+            criteria?: string[];
+            goal: string;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
+            /** @description The fact that the try is stored as. */
+            memory_id?: number;
+            /** @description Earlier tries, which are left out. */
+            more?: number;
+            /** @description The number of the try that was stored, from 1. */
+            number?: number;
+            /** @description The episode of the attempt. */
+            session_id: string;
+            /** @description started, continued or ended. */
+            status: string;
+            /** @description The last 10, oldest first. */
+            tries: components["schemas"]["Try"][];
+            /** @description Its outcome, if it has ended: success, failure, partial or unknown. */
+            verdict?: string;
+            /** @description Tries since the best one so far. */
+            without_progress: number;
         };
         AuditEntry: {
             /** @description updated, forgotten, restored, pinned, unpinned, superseded, evicted, purged, ended (an episode), repaired or imported (one entry per import). created occurs only for purged memories; a memory itself holds who stored it. */
@@ -2233,6 +2333,8 @@ export interface components {
             status: string;
         };
         SessionResponse: {
+            /** @description If the episode is an attempt at a goal: what was tried. */
+            attempt?: components["schemas"]["Attempt"];
             client_type?: string;
             collection: string;
             context?: {
@@ -2341,6 +2443,8 @@ export interface components {
             context?: {
                 [key: string]: unknown;
             };
+            /** @description A goal to reach in several tries: the open attempt at it is continued, else one begins (see attempt). */
+            goal?: string;
             /** @description Identifier of the episode in its source, up to 256 characters. It is unique in a collection: starting the same origin again returns the existing session. */
             origin?: string;
             /** @description An id of your own, 1 to 128 characters. If an open episode has it, that one continues. Default: a new id. */
@@ -2457,6 +2561,20 @@ export interface components {
             memories: components["schemas"]["MemoryLine"][];
             /** @description What the memories have in common: session, robot or collection, and its name. */
             of: string;
+        };
+        Try: {
+            /** Format: date-time */
+            at: string;
+            changed: string;
+            memory_id: number;
+            /** @description From 1. */
+            number: number;
+            /** @description success, failure, partial or unknown. */
+            outcome: string;
+            /** @description 0 to 1, if it is known. */
+            progress?: number;
+            /** @description Its first 300 characters; get returns the whole text. */
+            result?: string;
         };
         UpdateRequest: {
             /** @description A new context. Default: keep the old one. */
@@ -2750,6 +2868,41 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    attempt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AttemptRequest"];
+            };
+        };
+        responses: {
+            /** @description Try to reach a goal */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttemptResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

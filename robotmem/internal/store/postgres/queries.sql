@@ -1062,6 +1062,14 @@ SET value = counters.value + 1;
 -- name: NextRequestID
 SELECT coalesce(max(id), 0) + 1 FROM requests;
 
+-- name: OpenSessionsOf
+SELECT external_id, context
+FROM sessions
+WHERE status = 'active'
+  AND collection = $1
+ORDER BY id DESC
+LIMIT $2;
+
 -- name: OriginOfMemory
 SELECT id, robot, collection FROM memories WHERE uid = $1;
 
@@ -1638,6 +1646,15 @@ SELECT min(observed_at), max(observed_at) FROM memories WHERE session_id = $1;
 
 -- name: TouchFullText
 -- none
+
+-- name: TriesOfSession
+SELECT id, content, context, outcome, observed_at
+FROM memories
+WHERE session_id = $1
+  AND collection = $2
+  AND status = 'active'
+  AND type = 'fact'
+ORDER BY id;
 
 -- name: TruncateLog
 -- none

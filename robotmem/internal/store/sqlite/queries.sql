@@ -1082,6 +1082,14 @@ SET value = counters.value + 1;
 -- name: NextRequestID
 SELECT coalesce(max(id), 0) + 1 FROM requests;
 
+-- name: OpenSessionsOf
+SELECT external_id, context
+FROM sessions
+WHERE status = 'active'
+  AND collection = ?
+ORDER BY id DESC
+LIMIT ?;
+
 -- name: OriginOfMemory
 SELECT id, robot, collection FROM memories WHERE uid = ?;
 
@@ -1648,6 +1656,15 @@ SELECT min(observed_at), max(observed_at) FROM memories WHERE session_id = ?;
 
 -- name: TouchFullText
 SELECT rowid FROM memories_fts LIMIT 1;
+
+-- name: TriesOfSession
+SELECT id, content, context, outcome, observed_at
+FROM memories
+WHERE session_id = ?
+  AND collection = ?
+  AND status = 'active'
+  AND type = 'fact'
+ORDER BY id;
 
 -- name: TruncateLog
 PRAGMA wal_checkpoint(TRUNCATE);

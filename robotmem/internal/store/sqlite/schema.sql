@@ -237,6 +237,7 @@ WHEN NEW.id IS NOT OLD.id OR NEW.at IS NOT OLD.at OR NEW.action IS NOT OLD.actio
 BEGIN SELECT RAISE(ABORT, 'the audit log only grows'); END;
 CREATE INDEX idx_purged_revision ON purged(revision);
 CREATE INDEX idx_sessions_created ON sessions(created_at, id);
+CREATE INDEX idx_sessions_open ON sessions(collection, id) WHERE status = 'active';
 INSERT INTO counters VALUES ('changes', 0);
 INSERT INTO counters VALUES ('feature_rules', 0);
 INSERT INTO counters VALUES ('full_text', 0);

@@ -193,6 +193,37 @@ class AggregateResponse(Answer):
         def __iter__(self) -> Iterator[OutcomeGroup]: ...
 
 
+class Attempt(Answer):
+    advice: str | None
+    criteria: list[str]
+    goal: str
+    more: int | None
+    tries: list[Try]
+    verdict: str | None
+    without_progress: int
+
+    _nested: ClassVar[dict[str, str]] = {"tries": "[Try"}
+
+
+class AttemptResponse(Answer):
+    advice: str | None
+    briefing: Briefing | None
+    collection: str
+    criteria: list[str]
+    goal: str
+    interpreted: list[str]
+    memory_id: int | None
+    more: int | None
+    number: int | None
+    session_id: str
+    status: str
+    tries: list[Try]
+    verdict: str | None
+    without_progress: int
+
+    _nested: ClassVar[dict[str, str]] = {"briefing": "Briefing", "tries": "[Try"}
+
+
 class AuditEntry(Answer):
     action: str
     after: str | None
@@ -943,6 +974,7 @@ class Session(Answer):
 
 
 class SessionResponse(Answer):
+    attempt: Attempt | None
     client_type: str | None
     collection: str
     context: Object
@@ -957,8 +989,8 @@ class SessionResponse(Answer):
     streams: list[StreamCount]
     summary: SessionSummary | None
 
-    _nested: ClassVar[dict[str, str]] = {"recalled": "[RecalledMemory", "streams": "[StreamCount", "summary":
-        "SessionSummary"}
+    _nested: ClassVar[dict[str, str]] = {"attempt": "Attempt", "recalled": "[RecalledMemory", "streams":
+        "[StreamCount", "summary": "SessionSummary"}
 
     _times: ClassVar[frozenset[str]] = frozenset(["created_at", "ended_at"])
 
@@ -1099,6 +1131,18 @@ class TimelineResponse(Answer):
         def __iter__(self) -> Iterator[MemoryLine]: ...
 
 
+class Try(Answer):
+    at: datetime.datetime
+    changed: str
+    memory_id: int
+    number: int
+    outcome: str
+    progress: float | None
+    result: str | None
+
+    _times: ClassVar[frozenset[str]] = frozenset(["at"])
+
+
 class UpdateResponse(Answer):
     auto_inferred: Inferred
     interpreted: list[str]
@@ -1159,6 +1203,7 @@ ROUTES: dict[str, tuple[str, str, bool]] = {
     "search": ("GET", "/api/search", True),
     "advise": ("POST", "/api/advise", True),
     "aggregate": ("GET", "/api/aggregate", True),
+    "attempt": ("POST", "/api/attempts", False),
     "save_perception": ("POST", "/api/perceptions", False),
     "forget": ("DELETE", "/api/memory/{memory_id}", False),
     "restore": ("POST", "/api/memory/{memory_id}/restore", False),
@@ -1448,6 +1493,51 @@ class Operations:
             context_filter, "where": where, "group_by": group_by, "after": after, "before": before, "limit":
             limit}))
 
+    def attempt(
+        self,
+        goal: str,
+        *,
+        session_id: str | None = None,
+        collection: str | None = None,
+        criteria: Sequence[str] | None = None,
+        changed: str | None = None,
+        result: str | None = None,
+        exit_status: int | None = None,
+        checks: Object | None = None,
+        outcome: Literal["success", "failure", "partial", "unknown"] | None = None,
+        progress: float | None = None,
+        context: Object | None = None,
+        verdict: Literal["success", "failure", "partial", "unknown"] | None = None,
+    ) -> AttemptResponse:
+        """Record a try at a goal that may take several. Ask with changed alone before a try: the answer says
+        whether it was tried, and after three tries without progress what all were. It continues the open
+        attempt at the goal, also in a later session. Example: {"goal":"the arm picks the wet
+        glass","changed":"grip_force 12.5 N","result":"slipped at 5 cm","outcome":"failure"}.
+
+        Args:
+            goal: What is to be reached, up to 1,024 bytes. The open attempt at this goal is continued, else
+                one begins.
+            session_id: An attempt of your own choice, instead of the open one with this goal.
+            collection: Namespace of the attempt and of its tries.
+            criteria: When the goal is reached, each in words or as a command that you run. They are set when
+                the attempt begins.
+            changed: What this try changes. Alone it stores nothing: the answer says whether it was tried
+                before.
+            result: What came out of the try.
+            exit_status: Exit status of the command that checks the goal: 0 is a success. The node runs no
+                commands.
+            checks: Instead of exit_status, for several criteria: the exit status of each, or true or false,
+                by its text or its number from 1: {"1":0,"2":1}.
+            outcome: How the try went. Default: by exit_status or checks, else read from result.
+            progress: How much of the goal the try reached, 0 to 1. Default: the share of checks that are met.
+            context: Parameters, place and robot of the try, as in learn.
+            verdict: Ends the attempt with this outcome. A try that succeeds ends it by itself.
+        """
+        return AttemptResponse(self._call("attempt", {"goal": goal, "session_id": session_id, "collection":
+            collection, "criteria": criteria, "changed": changed, "result": result, "exit_status":
+            exit_status, "checks": checks, "outcome": outcome, "progress": progress, "context": context,
+            "verdict": verdict}))
+
     def save_perception(
         self,
         description: str,
@@ -1601,6 +1691,7 @@ class Operations:
         collection: str | None = None,
         context: Object | None = None,
         session_id: str | None = None,
+        goal: str | None = None,
         origin: str | None = None,
         started_at: Time | None = None,
     ) -> StartSessionResponse:
@@ -1614,13 +1705,15 @@ class Operations:
                 this context.
             session_id: An id of your own, 1 to 128 characters. If an open episode has it, that one continues.
                 Default: a new id.
+            goal: A goal to reach in several tries: the open attempt at it is continued, else one begins (see
+                attempt).
             origin: Identifier of the episode in its source, up to 256 characters. It is unique in a
                 collection: starting the same origin again returns the existing session.
             started_at: When it began, for an episode that is stored later. Default: now; if all of its
                 memories were observed earlier, end_session takes the time of the first.
         """
         return StartSessionResponse(self._call("start_session", {"collection": collection, "context": context,
-            "session_id": session_id, "origin": origin, "started_at": started_at}))
+            "session_id": session_id, "goal": goal, "origin": origin, "started_at": started_at}))
 
     def end_session(
         self,
@@ -2341,6 +2434,51 @@ class AsyncOperations:
             context_filter, "where": where, "group_by": group_by, "after": after, "before": before, "limit":
             limit}))
 
+    async def attempt(
+        self,
+        goal: str,
+        *,
+        session_id: str | None = None,
+        collection: str | None = None,
+        criteria: Sequence[str] | None = None,
+        changed: str | None = None,
+        result: str | None = None,
+        exit_status: int | None = None,
+        checks: Object | None = None,
+        outcome: Literal["success", "failure", "partial", "unknown"] | None = None,
+        progress: float | None = None,
+        context: Object | None = None,
+        verdict: Literal["success", "failure", "partial", "unknown"] | None = None,
+    ) -> AttemptResponse:
+        """Record a try at a goal that may take several. Ask with changed alone before a try: the answer says
+        whether it was tried, and after three tries without progress what all were. It continues the open
+        attempt at the goal, also in a later session. Example: {"goal":"the arm picks the wet
+        glass","changed":"grip_force 12.5 N","result":"slipped at 5 cm","outcome":"failure"}.
+
+        Args:
+            goal: What is to be reached, up to 1,024 bytes. The open attempt at this goal is continued, else
+                one begins.
+            session_id: An attempt of your own choice, instead of the open one with this goal.
+            collection: Namespace of the attempt and of its tries.
+            criteria: When the goal is reached, each in words or as a command that you run. They are set when
+                the attempt begins.
+            changed: What this try changes. Alone it stores nothing: the answer says whether it was tried
+                before.
+            result: What came out of the try.
+            exit_status: Exit status of the command that checks the goal: 0 is a success. The node runs no
+                commands.
+            checks: Instead of exit_status, for several criteria: the exit status of each, or true or false,
+                by its text or its number from 1: {"1":0,"2":1}.
+            outcome: How the try went. Default: by exit_status or checks, else read from result.
+            progress: How much of the goal the try reached, 0 to 1. Default: the share of checks that are met.
+            context: Parameters, place and robot of the try, as in learn.
+            verdict: Ends the attempt with this outcome. A try that succeeds ends it by itself.
+        """
+        return AttemptResponse(await self._call("attempt", {"goal": goal, "session_id": session_id,
+            "collection": collection, "criteria": criteria, "changed": changed, "result": result,
+            "exit_status": exit_status, "checks": checks, "outcome": outcome, "progress": progress, "context":
+            context, "verdict": verdict}))
+
     async def save_perception(
         self,
         description: str,
@@ -2494,6 +2632,7 @@ class AsyncOperations:
         collection: str | None = None,
         context: Object | None = None,
         session_id: str | None = None,
+        goal: str | None = None,
         origin: str | None = None,
         started_at: Time | None = None,
     ) -> StartSessionResponse:
@@ -2507,13 +2646,15 @@ class AsyncOperations:
                 this context.
             session_id: An id of your own, 1 to 128 characters. If an open episode has it, that one continues.
                 Default: a new id.
+            goal: A goal to reach in several tries: the open attempt at it is continued, else one begins (see
+                attempt).
             origin: Identifier of the episode in its source, up to 256 characters. It is unique in a
                 collection: starting the same origin again returns the existing session.
             started_at: When it began, for an episode that is stored later. Default: now; if all of its
                 memories were observed earlier, end_session takes the time of the first.
         """
         return StartSessionResponse(await self._call("start_session", {"collection": collection, "context":
-            context, "session_id": session_id, "origin": origin, "started_at": started_at}))
+            context, "session_id": session_id, "goal": goal, "origin": origin, "started_at": started_at}))
 
     async def end_session(
         self,
