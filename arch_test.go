@@ -127,7 +127,7 @@ var owners = map[string][]string{
 	"gonum.org/v1/gonum":                     {"perception/audio", "perception/importers/recording", "robotmem/internal/advise"},
 	"github.com/knights-analytics/hugot":     {"robotmem/embedding/onnx"},
 	"github.com/chromedp/chromedp":           {"ui/browsertest"}, // its tests alone
-	"github.com/pelletier/go-toml/v2":        {"robotmem/mcp/clients", "classify/secrets/internal/generate"},
+	"github.com/pelletier/go-toml/v2":        {"robotmem/internal/subjects", "robotmem/mcp/clients", "classify/secrets/internal/generate"},
 	"github.com/tailscale/hujson":            {"robotmem/mcp/clients"},
 	module + "robotmem/internal/faultdisk":   {"robotmem/internal/torture"}, // and tests: no node keeps its memory on it
 }

@@ -61,6 +61,8 @@ var ops = sync.OnceValue(func() []*Op {
 			"Ask which parameters worked before you act. It counts all matching memories whose outcome is known, and returns per parameter the tried values with success rates and 95 % intervals, one suggestion with its support, and which context paths separate successes from failures. Example: {\"query\":\"pick wet glass\",\"context_filter\":{\"wet\":true}}.", Service.Advise),
 		op("aggregate", "GET /api/aggregate", "aggregate", reads, "Count outcomes",
 			"Count memories exactly by group and outcome: how often did corridor B fail.", Service.Aggregate),
+		op("about", "GET /api/about", "about", reads.tool(), "All about a subject",
+			"Return what is known of a robot, object, place, part or person by its name: current values, rules, what worked and failed in counts, where it was seen last, with the memory ids as evidence. Example: {\"subject\":\"gripper 3\"}.", Service.About),
 		op("attempt", "POST /api/attempts", "attempt", writes.tool(), "Try to reach a goal",
 			"Record a try at a goal that may take several. Ask with changed alone before a try: the answer says whether it was tried, and after three tries without progress what all were. It continues the open attempt at the goal, also in a later session. Example: {\"goal\":\"the arm picks the wet glass\",\"changed\":\"grip_force 12.5 N\",\"result\":\"slipped at 5 cm\",\"outcome\":\"failure\"}.", Service.Attempt),
 		op("save_perception", "POST /api/perceptions", "save-perception", writes.tool(), "Save a perception",

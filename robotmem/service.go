@@ -28,6 +28,8 @@ type Service interface {
 	Advise(context.Context, *AdviseRequest) (*AdviseResponse, error)
 	// Aggregate counts memories exactly by group and outcome.
 	Aggregate(context.Context, *AggregateRequest) (*AggregateResponse, error)
+	// About returns what is known of a robot, an object, a place, a part or a person, or the list of them.
+	About(context.Context, *AboutRequest) (*AboutResponse, error)
 	// Attempt begins or continues an attempt at a goal, stores a try of it, and ends it with a verdict. It says what was
 	// tried already.
 	Attempt(context.Context, *AttemptRequest) (*AttemptResponse, error)

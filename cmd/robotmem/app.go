@@ -43,9 +43,9 @@ type app struct {
 	// Embedder is the embedder; nil opens that of the settings.
 	Embedder robotmem.Embedder
 
-	parser   *kong.Kong
-	taxonomy []byte // what the setting names, nil before it is read
-	asJSON   bool   // the command line asks for JSON
+	parser *kong.Kong
+	files  map[string][]byte // what settings name, by setting, once it is read
+	asJSON bool              // the command line asks for JSON
 	// embedTime limits the time that a command spends on vectors at its end. 0 means the constant of that name.
 	embedTime time.Duration
 	quiet     bool   // no notes on Stderr
@@ -110,20 +110,32 @@ func (a *app) options() (o local.Options, err error) {
 		delete(o.Weights, "real")
 	}
 
-	if a.Config.Taxonomy != "" {
-		if a.taxonomy == nil { // stdin can be read once
-			a.taxonomy, err = readSettings(a.Config.Taxonomy, a.Stdin)
-			if stdin.Interrupted(err) {
-				return o, err
-			}
-			if err != nil {
-				return o, invalid("taxonomy", "%s cannot be read: %s", a.Config.Taxonomy, robotmem.Reason(err))
-			}
-		}
-		o.Taxonomy = a.taxonomy
+	if o.Taxonomy, err = a.settingsFile("taxonomy", a.Config.Taxonomy); err != nil {
+		return o, err
+	}
+	o.Entities, err = a.settingsFile("entities", a.Config.Entities)
+
+	return o, err
+}
+
+// settingsFile returns the bytes of the file that a setting names, nil if it names none. Standard input can be read once.
+func (a *app) settingsFile(name, path string) ([]byte, error) {
+	if path == "" || a.files[name] != nil {
+		return a.files[name], nil
 	}
 
-	return o, nil
+	data, err := stdin.ReadFile(path, a.Stdin)
+	if err != nil && !stdin.Interrupted(err) {
+		err = invalid(name, "%s cannot be read: %s", path, robotmem.Reason(err))
+	}
+	if err == nil {
+		if a.files == nil {
+			a.files = map[string][]byte{}
+		}
+		a.files[name] = data
+	}
+
+	return data, err
 }
 
 // addModels opens the embedder and the reranker of the settings.

@@ -328,6 +328,10 @@ func (ch child) Advise(ctx context.Context, r *robotmem.AdviseRequest) (*robotme
 	return use[robotmem.AdviseRequest, robotmem.AdviseResponse](ctx, ch, "advise", r)
 }
 
+func (ch child) About(ctx context.Context, r *robotmem.AboutRequest) (*robotmem.AboutResponse, error) {
+	return use[robotmem.AboutRequest, robotmem.AboutResponse](ctx, ch, "about", r)
+}
+
 func (ch child) Attempt(ctx context.Context, r *robotmem.AttemptRequest) (*robotmem.AttemptResponse, error) {
 	return use[robotmem.AttemptRequest, robotmem.AttemptResponse](ctx, ch, "attempt", r)
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/stdin"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/backup"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -88,7 +89,7 @@ func (a *app) key(ctx context.Context) (text, from string, err error) {
 
 // readKey reads a key from a file, or from stdin if that is named -.
 func (a *app) readKey(path, from string) (string, error) {
-	data, err := readSettings(path, a.Stdin)
+	data, err := stdin.ReadFile(path, a.Stdin)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", &robotmem.Error{Kind: robotmem.Invalid, Field: "key", Err: fmt.Errorf("%sthe file %s does not exist; is its disk mounted? (%w); robotmem key new --out FILE makes a key for a new memory", from, path, err)}
 	}

@@ -268,7 +268,7 @@ func (g *globals) carried(env func(string) (string, bool)) (args []string, err e
 
 	for _, setting := range [][2]string{
 		{"config", absolute(file)}, {"db", db}, {"tenant", c.Tenant}, {"payloads", absolute(c.Payloads)}, {"memory", c.Memory}, {"collection", c.Collection}, {"embedder", c.Embedder}, {"reranker", c.Reranker},
-		{"taxonomy", absolute(c.Taxonomy)}, {"durability", c.Durability}, {"secrets", c.Secrets}, {"url", c.URL}, {"log-level", c.LogLevel},
+		{"taxonomy", absolute(c.Taxonomy)}, {"entities", absolute(c.Entities)}, {"durability", c.Durability}, {"secrets", c.Secrets}, {"url", c.URL}, {"log-level", c.LogLevel},
 		{"key-file", absolute(c.KeyFile)}, {"key-command", c.KeyCommand},
 	} {
 		if setting[1] != "" {

@@ -31,6 +31,7 @@ type globals struct {
 	Payloads   *string  `name:"payloads" placeholder:"DIR" help:"Folder of large payloads of a site on PostgreSQL, which all its nodes share (ROBOTMEM_PAYLOADS). Default payloads in ROBOTMEM_HOME." mapstructure:"payloads,omitempty"`
 	Taxonomy   *string  `name:"taxonomy" placeholder:"FILE" help:"Rules of classification instead of the built-in ones, - for stdin (ROBOTMEM_TAXONOMY)." mapstructure:"taxonomy,omitempty"`
 	Secrets    *string  `name:"secrets" placeholder:"warn|mask|refuse|off" help:"What is done about keys, tokens and passwords in new texts: warn stores them and says so, mask stores the name of the rule, refuse stores nothing (ROBOTMEM_SECRETS)." mapstructure:"secrets,omitempty"`
+	Entities   *string  `name:"entities" placeholder:"FILE" help:"Robots, objects, places, parts and people with their other names, as TOML (ROBOTMEM_ENTITIES)." mapstructure:"entities,omitempty"`
 	Durability *string  `name:"durability" placeholder:"full|normal" help:"full: an answered write survives power loss. normal: it survives the death of the process (ROBOTMEM_DURABILITY)." mapstructure:"durability,omitempty"`
 	AllowPath  []string `name:"allow-path" sep:"none" placeholder:"DIR" help:"Folder that save-perception --path may read from; repeatable (ROBOTMEM_ALLOW_PATH)." mapstructure:"allow_path,omitempty"`
 	ReadOnly   bool     `name:"read-only" help:"Change nothing: what would write is refused (ROBOTMEM_READ_ONLY). With token create: a token that may ask and not change." mapstructure:"read_only,omitempty"`

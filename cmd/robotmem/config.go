@@ -19,7 +19,6 @@ import (
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/goccy/go-yaml"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/stdin"
-	"github.com/robotmem/robotmem-go/perception/importers"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/backup"
@@ -42,6 +41,7 @@ type config struct {
 	Reranker   string   `mapstructure:"reranker"`  // an address, "" or none for none
 	EmbedCPU   float64  `mapstructure:"embed_cpu"` // cores
 	Taxonomy   string   `mapstructure:"taxonomy"`
+	Entities   string   `mapstructure:"entities"`
 	Durability string   `mapstructure:"durability"`
 	Secrets    string   `mapstructure:"secrets"`
 	KeyFile    string   `mapstructure:"key_file"`
@@ -98,7 +98,7 @@ type config struct {
 }
 
 // pathSettings are resolved against the folder of the file that holds them.
-var pathSettings = []string{"db", "payloads", "taxonomy", "key_file", "allow_path", "tls_cert", "tls_key", "backup_to"}
+var pathSettings = []string{"db", "payloads", "taxonomy", "entities", "key_file", "allow_path", "tls_cert", "tls_key", "backup_to"}
 
 // listSettings are lists of texts, with the way to divide the value of a variable.
 var listSettings = map[string]func(string) []string{
@@ -126,6 +126,10 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 	c := config{collectionGiven: g.Collection != nil, Create: g.Create, level: slog.LevelWarn}
 	c.Home, c.homeErr = home(env)
 	settings := defaults()
+	// A file of that name beside the memories is taken without a setting.
+	if usual := filepath.Join(c.Home, "entities.toml"); c.Home != "" && exists(usual) {
+		settings["entities"] = usual
+	}
 	c.given = map[string]layer{}
 	if path, required := configPath(g, env, c.Home); path != "" {
 		named, err := loadFile(settings, path, required, env, g.stdin)
@@ -196,27 +200,12 @@ func configPath(g *globals, env func(string) (string, bool), home string) (path 
 	return filepath.Join(home, "config.yaml"), false
 }
 
-// readSettings reads a file that a setting names; - is stdin. A pipe in its place would keep the program waiting.
-func readSettings(path string, in io.Reader) ([]byte, error) {
-	if path == "-" && in != nil {
-		return io.ReadAll(io.LimitReader(in, maxStdin))
-	}
-
-	f, _, err := importers.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-
-	return io.ReadAll(f)
-}
-
 // loadFile reads the settings of one file and returns their names. An unknown key is an error, because a misspelt
 // setting would have no effect.
 func loadFile(
 	settings map[string]any, path string, required bool, env func(string) (string, bool), in io.Reader,
 ) (named []string, err error) {
-	data, err := readSettings(path, in)
+	data, err := stdin.ReadFile(path, in)
 	// ENOTDIR: a parent of the folder is a file, so there are no settings, either.
 	if err != nil && !required && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
 		return nil, nil

@@ -23,9 +23,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/where"
 )
 
-// maxStdin bounds what - reads; the memory's own limit is far below.
-const maxStdin = 64 << 20
-
 // run asks the operation, once for each memory that the command line names, and prints the answers.
 func (c *opCommand) run(ctx context.Context, a *app) error {
 	a.spoken = func(err error) string { return spoken.Error(c.op, err, c.inShort) }
@@ -246,7 +243,7 @@ func (c *opCommand) requests(a *app) ([]json.RawMessage, error) {
 			}
 			continue
 		case isArg && f.in.Type.Kind() == reflect.String && texts[0] == "-":
-			data, err := io.ReadAll(io.LimitReader(a.Stdin, maxStdin))
+			data, err := io.ReadAll(io.LimitReader(a.Stdin, stdin.Most))
 			if stdin.Interrupted(err) {
 				return nil, err
 			}

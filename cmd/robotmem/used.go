@@ -49,6 +49,7 @@ var usages = map[string]useOf{
 	"reranker":    {on: onFile | onSite},
 	"embed_cpu":   {on: onFile | onSite},
 	"taxonomy":    {on: onFile | onSite},
+	"entities":    {on: onFile | onSite},
 	"durability":  {on: onFile},
 	"secrets":     {on: onFile | onSite},
 	"key_file":    {on: onFile},

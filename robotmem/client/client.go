@@ -69,6 +69,10 @@ func (c *Client) Advise(ctx context.Context, r *robotmem.AdviseRequest) (*robotm
 	return call[robotmem.AdviseResponse](ctx, c, "advise", r)
 }
 
+func (c *Client) About(ctx context.Context, r *robotmem.AboutRequest) (*robotmem.AboutResponse, error) {
+	return call[robotmem.AboutResponse](ctx, c, "about", r)
+}
+
 func (c *Client) Attempt(ctx context.Context, r *robotmem.AttemptRequest) (*robotmem.AttemptResponse, error) {
 	return call[robotmem.AttemptResponse](ctx, c, "attempt", r)
 }

@@ -38,6 +38,7 @@ type Options struct {
 	ReadOnly    bool              // nothing is written, and what would write fails with Unavailable
 	Create      bool              // begin a memory in a file of no bytes, which is refused otherwise
 	Taxonomy    []byte            // rules as YAML; the embedded ones if nil
+	Entities    []byte            // robots, objects, places, parts and people with their other names, as TOML; none if empty
 	Secrets     string            // what is done about keys and tokens in texts: warn (if empty), mask, refuse or off
 	Durability  Durability        // DurabilityFull if empty
 	BusyTimeout time.Duration     // how long to wait for another process's lock; DefaultBusyTimeout if zero

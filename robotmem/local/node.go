@@ -46,6 +46,10 @@ func (n *Node) Advise(ctx context.Context, r *robotmem.AdviseRequest) (*robotmem
 	return engine.Of(n).Advise(ctx, r)
 }
 
+func (n *Node) About(ctx context.Context, r *robotmem.AboutRequest) (*robotmem.AboutResponse, error) {
+	return engine.Of(n).About(ctx, r)
+}
+
 func (n *Node) Attempt(ctx context.Context, r *robotmem.AttemptRequest) (*robotmem.AttemptResponse, error) {
 	return engine.Of(n).Attempt(ctx, r)
 }

@@ -19,6 +19,7 @@ type noReranker struct{ robotmem.Reranker }
 func TestEveryOptionReachesTheEngine(t *testing.T) {
 	o := Options{
 		Taxonomy:   []byte("x"),
+		Entities:   []byte("x"),
 		Secrets:    "mask",
 		MaxPayload: 1,
 		MaxStream:  2,

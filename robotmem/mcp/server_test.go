@@ -102,7 +102,7 @@ func TestToolsDescribeThemselves(t *testing.T) {
 			t.Errorf("%s: title %q, schemas %q %q", tool.Name, tool.Title, tool.InputSchema.Type, tool.OutputSchema.Type)
 		}
 	}
-	want := map[string]bool{"advise": true, "attempt": true, "learn": true, "recall": true, "save_perception": true, "forget": true, "update": true, "start_session": true, "end_session": true, "get": true, "timeline": true, "preview": true}
+	want := map[string]bool{"about": true, "advise": true, "attempt": true, "learn": true, "recall": true, "save_perception": true, "forget": true, "update": true, "start_session": true, "end_session": true, "get": true, "timeline": true, "preview": true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}

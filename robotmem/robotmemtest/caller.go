@@ -47,6 +47,10 @@ func (c calledBy) Advise(ctx context.Context, r *robotmem.AdviseRequest) (*robot
 	return c.node.Advise(c.ctx(ctx), r)
 }
 
+func (c calledBy) About(ctx context.Context, r *robotmem.AboutRequest) (*robotmem.AboutResponse, error) {
+	return c.node.About(c.ctx(ctx), r)
+}
+
 func (c calledBy) Attempt(ctx context.Context, r *robotmem.AttemptRequest) (*robotmem.AttemptResponse, error) {
 	return c.node.Attempt(c.ctx(ctx), r)
 }

@@ -34,6 +34,7 @@ func Run(t *testing.T, open func(t *testing.T) robotmem.Service) {
 		{"Recall", recallCases},
 		{"Advise", adviseCases},
 		{"Attempt", attemptCases},
+		{"About", aboutCases},
 		{"Typing", typingCases},
 		{"Filter", filterCases},
 		{"Place", placeCases},

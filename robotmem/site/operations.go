@@ -25,6 +25,10 @@ func (g *Guard) Advise(ctx context.Context, r *robotmem.AdviseRequest) (*robotme
 	return call(ctx, g, "advise", r, robotmem.Service.Advise)
 }
 
+func (g *Guard) About(ctx context.Context, r *robotmem.AboutRequest) (*robotmem.AboutResponse, error) {
+	return call(ctx, g, "about", r, robotmem.Service.About)
+}
+
 func (g *Guard) Attempt(ctx context.Context, r *robotmem.AttemptRequest) (*robotmem.AttemptResponse, error) {
 	return call(ctx, g, "attempt", r, robotmem.Service.Attempt)
 }

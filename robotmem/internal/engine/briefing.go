@@ -228,32 +228,43 @@ func gather(all []robotmem.Memory) (kept []robotmem.Memory, of map[int64]alike) 
 	return kept, of
 }
 
-// rangeOf describes how many memories are alike, and the range of the quantity that differs.
+// rangeOf describes how many memories are alike, and the range of the first quantity that differs: in "gripper 3
+// slipped at 8 N" the force, if the gripper is the same.
 func rangeOf(group []robotmem.Memory) string {
 	count := fmt.Sprintf("%d alike", len(group))
-	low, high, unit := math.Inf(1), math.Inf(-1), ""
+	all := make([][]text.Quantity, len(group))
+
+	shortest := math.MaxInt
 
 	for i := range group {
-		quantities := text.Quantities(group[i].Content)
-		if len(quantities) == 0 {
-			return count
+		all[i] = text.Quantities(group[i].Content)
+		shortest = min(shortest, len(all[i]))
+	}
+
+	for at := range shortest {
+		low, high, ok := spread(all, at)
+		if ok && low < high {
+			return strings.TrimSpace(fmt.Sprintf("%s, %g to %g %s", count, low, high, all[0][at].Unit))
 		}
-		q := quantities[0]
-		if i > 0 && q.Unit != unit {
-			return count
-		}
+	}
+
+	return count
+}
+
+// spread returns the least and the greatest of the quantities at a place; ok is false if they have several units.
+func spread(all [][]text.Quantity, at int) (low, high float64, ok bool) {
+	low, high = math.Inf(1), math.Inf(-1)
+
+	for i := range all {
+		q := all[i][at]
 		value, err := strconv.ParseFloat(q.Value, 64)
-		if err != nil {
-			return count
+		if err != nil || q.Unit != all[0][at].Unit {
+			return 0, 0, false
 		}
-		low, high, unit = min(low, value), max(high, value), q.Unit
+		low, high = min(low, value), max(high, value)
 	}
 
-	if low == high {
-		return count
-	}
-
-	return strings.TrimSpace(fmt.Sprintf("%s, %g to %g %s", count, low, high, unit))
+	return low, high, true
 }
 
 // advice returns what the attempts at the task suggest and what made the difference.

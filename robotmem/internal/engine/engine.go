@@ -27,6 +27,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/reranking"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/subjects"
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
@@ -34,6 +35,7 @@ import (
 // and what its default is.
 type Options struct {
 	Taxonomy   []byte
+	Entities   []byte
 	Secrets    string
 	MaxPayload int64
 	MaxStream  int64
@@ -78,6 +80,7 @@ type Engine struct {
 	Store   *store.Store
 	options Options
 	records *record.Builder
+	catalog *subjects.Catalog
 	Log     *slog.Logger
 
 	index       *index.Index
@@ -114,7 +117,12 @@ func start(ctx context.Context, o Options, open OpenDatabase) (*Engine, error) {
 		return nil, err
 	}
 
-	n := &Engine{options: o, Log: o.Logger, counters: accessCounters{wake: make(chan struct{}, 1)}}
+	catalog, err := subjects.ParseCatalog(o.Entities)
+	if err != nil {
+		return nil, robotmem.Errorf(robotmem.Invalid, "entities", "%v", err)
+	}
+
+	n := &Engine{options: o, catalog: catalog, Log: o.Logger, counters: accessCounters{wake: make(chan struct{}, 1)}}
 	background, quit := context.WithCancel(context.Background())
 	n.quit, n.Quitting = quit, background.Done()
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -162,7 +163,7 @@ func (n *Engine) answerQuery(ctx context.Context, q *recall.Query) (*robotmem.Re
 
 	s.rerank = n.reranking.Begin(q)
 	search := func(ctx context.Context) (res *robotmem.RecallResponse, err error) {
-		err = n.withWords(ctx, len(q.Content) > 0, func(missing error) error {
+		err = n.withWords(ctx, len(q.Content) > 0 || q.Entity != "", func(missing error) error {
 			s.wordsErr = missing
 			return n.Store.Read(ctx, func(c *store.Conn) (err error) {
 				res, err = s.answer(ctx, c, q)
@@ -197,7 +198,7 @@ func (s *source) answer(ctx context.Context, c *store.Conn, q *recall.Query) (_ 
 		return nil, err
 	}
 
-	if len(q.Content) > 0 {
+	if len(q.Content) > 0 || q.Entity != "" {
 		s.words, err = s.index.Postings.At(c)
 
 		// The posting lists were loaded before the snapshot began and are gone now, so withWords loads them again.
@@ -216,6 +217,9 @@ func (s *source) answer(ctx context.Context, c *store.Conn, q *recall.Query) (_ 
 	if err == nil {
 		res.Interpreted = append(res.Interpreted, s.interpreted...)
 		res.Notes = append(res.Notes, s.remarks...)
+		if s.subject != nil {
+			res.Notes = append(res.Notes, s.subject.notes()...)
+		}
 	}
 
 	return res, err
@@ -263,10 +267,20 @@ func (s *source) Filter(_ context.Context, q *recall.Query) (in recall.Set, note
 		return in, nil, err
 	}
 
+	if q.Entity != "" {
+		if s.subject, err = s.about(s.c, s.words, s.wordsErr, "entity", q.Collection, q.Entity, in.Present); err != nil {
+			return in, nil, err
+		}
+		in.Present = s.subject.Set
+	}
+
 	if q.AsOf != nil {
 		var damaged []string
 		in.Past, damaged, err = s.pastStates(q, b)
 		notes = append(notes, damaged...)
+	}
+	if s.subject != nil {
+		maps.DeleteFunc(in.Past, func(_ int64, m *robotmem.Memory) bool { return !s.subject.mentions(m) })
 	}
 
 	s.interpreted = s.index.Columns.UnitsTaken(q.Filter)

@@ -31,6 +31,7 @@ type source struct {
 	wordsErr  error          // why it is not loaded
 	embedding *embeddings.Query
 	rerank    *recall.Rerank // nil without a reranker
+	subject   *subject       // that the memories must name, nil if the request has no entity
 	// interpreted says how numbers and places of the question were understood.
 	interpreted []string
 	// remarks are about conditions of the filter that may mean something else.

@@ -121,13 +121,13 @@ func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
 // Narrows reports whether the request has a condition other than the query and the collection.
 func (q *Query) Narrows() bool {
 	return q.SessionID != "" || q.Filter != nil || q.SpatialSort != nil || q.After != nil || q.Before != nil ||
-		q.Like != nil || q.Type != "" || q.PerceptionType != "" || q.Category != "" || len(q.Tags) > 0 || q.AsOf != nil
+		q.Like != nil || q.Entity != "" || q.Type != "" || q.PerceptionType != "" || q.Category != "" || len(q.Tags) > 0 || q.AsOf != nil
 }
 
 // filtered reports whether the request says which memories are meant: it has conditions, and no time in the query
 // became one. They are then an answer even if none shares a word with the query.
 func (q *Query) filtered() bool {
-	return !q.Narrowed && (q.Filter != nil || q.SessionID != "" || q.Type != "" || q.PerceptionType != "" ||
+	return !q.Narrowed && (q.Filter != nil || q.SessionID != "" || q.Entity != "" || q.Type != "" || q.PerceptionType != "" ||
 		q.Category != "" || len(q.Tags) > 0 || q.After != nil || q.Before != nil)
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 )
@@ -36,6 +37,27 @@ func noteConflicts(answers []robotmem.Memory, hits []hit) {
 			})
 		}
 	}
+}
+
+// Outdated returns which of the facts a later one of them has replaced, by the memory_id of both.
+func Outdated(memories []robotmem.Memory) map[int64]int64 {
+	subjects := make([]*subject, len(memories))
+	for i := range memories {
+		subjects[i] = newSubject(&memories[i])
+	}
+
+	out := map[int64]int64{}
+
+	for i, early := range subjects {
+		for _, late := range subjects {
+			if late.ObservedAt.After(early.ObservedAt) && consolidate.Outdates(early.claim(), late.claim()) {
+				out[memories[i].MemoryID] = late.MemoryID
+				break
+			}
+		}
+	}
+
+	return out
 }
 
 const (

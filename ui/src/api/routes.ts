@@ -2,6 +2,7 @@
 
 /** Method and path of every operation. */
 export const routes = {
+  about: ["GET", "/api/about"],
   activity: ["GET", "/api/activity"],
   advise: ["POST", "/api/advise"],
   aggregate: ["GET", "/api/aggregate"],

@@ -1,5 +1,25 @@
 // Made from the OpenAPI document by generate.mjs.
 export interface paths {
+    "/api/about": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All about a subject
+         * @description Return what is known of a robot, object, place, part or person by its name: current values, rules, what worked and failed in counts, where it was seen last, with the memory ids as evidence. Example: {"subject":"gripper 3"}.
+         */
+        get: operations["about"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/activity": {
         parameters: {
             query?: never;
@@ -952,6 +972,55 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        AboutLine: {
+            /** @description How many memories it stands for, if more than one. */
+            alike?: number;
+            /** @description As in the compact form of recall. */
+            line: string;
+            memory_id: number;
+            /** @description The others that it stands for, at most 20. */
+            memory_ids?: number[];
+            uid?: string;
+        };
+        AboutResponse: {
+            /** @description Its other names: from the file of entities, and names that stand beside its id in contexts. */
+            aliases?: string[];
+            /** @description How many of these ended as success, failure, partial or unknown. */
+            counts?: {
+                [key: string]: number;
+            };
+            /** @description Other facts, the newest first, without those that a later one has replaced. */
+            current?: components["schemas"]["AboutLine"][];
+            /** @description Failures and partial successes. */
+            failed?: components["schemas"]["AboutLine"][];
+            /**
+             * Format: date-time
+             * @description When the earliest was observed.
+             */
+            first?: string;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
+            /** @description robot, object, place, part or person, if a context or the file of entities says so. */
+            kind?: string;
+            /**
+             * Format: date-time
+             * @description When the latest was observed.
+             */
+            last?: string;
+            /** @description The latest memory of it with a place. */
+            last_seen?: components["schemas"]["LastSeen"];
+            /** @description Active memories that name it, in their text or context. */
+            memories: number;
+            notes?: string[];
+            /** @description Subjects that the contexts of these memories name beside it, the most frequent first. */
+            related?: components["schemas"]["SubjectCount"][];
+            /** @description Constraints and pinned facts. */
+            rules?: components["schemas"]["AboutLine"][];
+            subject?: string;
+            /** @description Without a subject in the request: those that contexts or the file of entities name, the most frequent first, at most 200. */
+            subjects?: components["schemas"]["SubjectCount"][];
+            worked?: components["schemas"]["AboutLine"][];
+        };
         ActivityBucket: {
             /** @description Facts that were stored, of any current status. */
             facts: number;
@@ -1649,6 +1718,17 @@ export interface components {
             scope_files: string[];
             tags: string[];
         };
+        LastSeen: {
+            /** @description Context path of the position. */
+            field?: string;
+            map_id?: string;
+            memory_id: number;
+            /** Format: date-time */
+            observed_at: string;
+            /** @description The name of the place, if the context has one. */
+            place?: string;
+            position?: number[];
+        };
         LearnBatchRequest: {
             /** @description 1 to 10,000 learn requests. */
             items: components["schemas"]["LearnRequest"][];
@@ -2092,6 +2172,8 @@ export interface components {
             detail?: "ids" | "compact" | "full";
             /** @description 0 ranks by score only; larger values avoid similar results; at most 1. */
             diversity?: number;
+            /** @description Only memories that name this robot, object, place, part or person, in any spelling or by another of its names (see about). */
+            entity?: string;
             /** @description Report how many memories each stage kept and how each memory was found. */
             explain?: boolean;
             /** @description The episode that makes the recall; end_session uses it to credit memories. */
@@ -2527,6 +2609,11 @@ export interface components {
             source: string;
             stored: number;
         };
+        SubjectCount: {
+            kind?: string;
+            memories: number;
+            name: string;
+        };
         Suggestion: {
             /** @description Number of attempts; weighted by distance, relevance and recency in best and suggestion. */
             attempts: number;
@@ -2755,6 +2842,46 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    about: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Its name in any spelling (gripper 3, Gripper-3), or one of its other names. Without it the answer lists the subjects.
+                 * @example arm-7
+                 */
+                subject?: string;
+                /** @description Namespace. Default: all. */
+                collection?: string;
+                /** @description Lines of each part, 1 to 50. */
+                n?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All about a subject */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AboutResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     activity: {
         parameters: {
             query?: {

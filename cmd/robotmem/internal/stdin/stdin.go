@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/robotmem/robotmem-go/perception/importers"
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
@@ -80,4 +81,22 @@ func (r *interruptible) Read(p []byte) (int, error) {
 	}
 
 	return n, r.err
+}
+
+// Most bounds what - reads; the memory's own limit is far below.
+const Most = 64 << 20
+
+// ReadFile reads a file that a setting names; - is stdin. A pipe in its place would keep the program waiting.
+func ReadFile(path string, in io.Reader) ([]byte, error) {
+	if path == "-" && in != nil {
+		return io.ReadAll(io.LimitReader(in, Most))
+	}
+
+	f, _, err := importers.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+
+	return io.ReadAll(f)
 }

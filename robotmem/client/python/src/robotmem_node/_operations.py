@@ -89,6 +89,7 @@ class RecallFields(TypedDict, total=False):
     deadline_ms: int | None
     detail: Literal["ids", "compact", "full"] | None
     diversity: float | None
+    entity: str | None
     explain: bool | None
     like: Like | None
     max_tokens: int | None
@@ -130,6 +131,39 @@ class SaveFields(TypedDict, total=False):
     perception_type: Literal["visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"] | None
     request_id: str | None
     source: str | None
+
+
+class AboutLine(Answer):
+    alike: int | None
+    line: str
+    memory_id: int
+    memory_ids: list[int]
+    uid: str | None
+
+
+class AboutResponse(Answer):
+    aliases: list[str]
+    counts: dict[str, int]
+    current: list[AboutLine]
+    failed: list[AboutLine]
+    first: datetime.datetime | None
+    interpreted: list[str]
+    kind: str | None
+    last: datetime.datetime | None
+    last_seen: LastSeen | None
+    memories: int
+    notes: list[str]
+    related: list[SubjectCount]
+    rules: list[AboutLine]
+    subject: str | None
+    subjects: list[SubjectCount]
+    worked: list[AboutLine]
+
+    _nested: ClassVar[dict[str, str]] = {"current": "[AboutLine", "failed": "[AboutLine", "last_seen":
+        "LastSeen", "related": "[SubjectCount", "rules": "[AboutLine", "subjects": "[SubjectCount", "worked":
+        "[AboutLine"}
+
+    _times: ClassVar[frozenset[str]] = frozenset(["first", "last"])
 
 
 class ActivityBucket(Answer):
@@ -573,6 +607,17 @@ class Inferred(Answer):
     scope_entities: list[str]
     scope_files: list[str]
     tags: list[str]
+
+
+class LastSeen(Answer):
+    field: str | None
+    map_id: str | None
+    memory_id: int
+    observed_at: datetime.datetime
+    place: str | None
+    position: list[float]
+
+    _times: ClassVar[frozenset[str]] = frozenset(["observed_at"])
 
 
 class LearnBatchResponse(Answer):
@@ -1097,6 +1142,12 @@ class StreamCount(Answer):
     stored: int
 
 
+class SubjectCount(Answer):
+    kind: str | None
+    memories: int
+    name: str
+
+
 class Suggestion(Answer):
     attempts: float
     high: float
@@ -1203,6 +1254,7 @@ ROUTES: dict[str, tuple[str, str, bool]] = {
     "search": ("GET", "/api/search", True),
     "advise": ("POST", "/api/advise", True),
     "aggregate": ("GET", "/api/aggregate", True),
+    "about": ("GET", "/api/about", True),
     "attempt": ("POST", "/api/attempts", False),
     "save_perception": ("POST", "/api/perceptions", False),
     "forget": ("DELETE", "/api/memory/{memory_id}", False),
@@ -1325,6 +1377,7 @@ class Operations:
         perception_type: Literal["visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"] | None = None,
         category: str | None = None,
         tags: Sequence[str] | None = None,
+        entity: str | None = None,
         like: Like | None = None,
         diversity: float | None = None,
         min_relevance: float | None = None,
@@ -1364,6 +1417,8 @@ class Operations:
             perception_type: Only perceptions of this type.
             category: Only this category.
             tags: Only memories with all of these tags.
+            entity: Only memories that name this robot, object, place, part or person, in any spelling or by
+                another of its names (see about).
             like: Find perceptions similar to this one, or facts that mean the same: {"memory_id":7} or
                 {"data_base64":"…","media_type":"text/csv"}.
             diversity: 0 ranks by score only; larger values avoid similar results; at most 1.
@@ -1384,10 +1439,10 @@ class Operations:
             "min_confidence": min_confidence, "session_id": session_id, "for_session": for_session,
             "context_filter": context_filter, "where": where, "spatial_sort": spatial_sort, "after": after,
             "before": before, "as_of": as_of, "parse_time": parse_time, "type": type, "perception_type":
-            perception_type, "category": category, "tags": tags, "like": like, "diversity": diversity,
-            "min_relevance": min_relevance, "deadline_ms": deadline_ms, "scope": scope, "explain": explain,
-            "context_window": context_window, "detail": detail, "max_tokens": max_tokens, "as_you_type":
-            as_you_type}))
+            perception_type, "category": category, "tags": tags, "entity": entity, "like": like, "diversity":
+            diversity, "min_relevance": min_relevance, "deadline_ms": deadline_ms, "scope": scope, "explain":
+            explain, "context_window": context_window, "detail": detail, "max_tokens": max_tokens,
+            "as_you_type": as_you_type}))
 
     def search(
         self,
@@ -1492,6 +1547,25 @@ class Operations:
         return AggregateResponse(self._call("aggregate", {"collection": collection, "context_filter":
             context_filter, "where": where, "group_by": group_by, "after": after, "before": before, "limit":
             limit}))
+
+    def about(
+        self,
+        subject: str | None = None,
+        *,
+        collection: str | None = None,
+        n: int | None = None,
+    ) -> AboutResponse:
+        """Return what is known of a robot, object, place, part or person by its name: current values, rules,
+        what worked and failed in counts, where it was seen last, with the memory ids as evidence. Example:
+        {"subject":"gripper 3"}.
+
+        Args:
+            subject: Its name in any spelling (gripper 3, Gripper-3), or one of its other names. Without it
+                the answer lists the subjects.
+            collection: Namespace. Default: all.
+            n: Lines of each part, 1 to 50.
+        """
+        return AboutResponse(self._call("about", {"subject": subject, "collection": collection, "n": n}))
 
     def attempt(
         self,
@@ -2266,6 +2340,7 @@ class AsyncOperations:
         perception_type: Literal["visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"] | None = None,
         category: str | None = None,
         tags: Sequence[str] | None = None,
+        entity: str | None = None,
         like: Like | None = None,
         diversity: float | None = None,
         min_relevance: float | None = None,
@@ -2305,6 +2380,8 @@ class AsyncOperations:
             perception_type: Only perceptions of this type.
             category: Only this category.
             tags: Only memories with all of these tags.
+            entity: Only memories that name this robot, object, place, part or person, in any spelling or by
+                another of its names (see about).
             like: Find perceptions similar to this one, or facts that mean the same: {"memory_id":7} or
                 {"data_base64":"…","media_type":"text/csv"}.
             diversity: 0 ranks by score only; larger values avoid similar results; at most 1.
@@ -2325,10 +2402,10 @@ class AsyncOperations:
             "min_confidence": min_confidence, "session_id": session_id, "for_session": for_session,
             "context_filter": context_filter, "where": where, "spatial_sort": spatial_sort, "after": after,
             "before": before, "as_of": as_of, "parse_time": parse_time, "type": type, "perception_type":
-            perception_type, "category": category, "tags": tags, "like": like, "diversity": diversity,
-            "min_relevance": min_relevance, "deadline_ms": deadline_ms, "scope": scope, "explain": explain,
-            "context_window": context_window, "detail": detail, "max_tokens": max_tokens, "as_you_type":
-            as_you_type}))
+            perception_type, "category": category, "tags": tags, "entity": entity, "like": like, "diversity":
+            diversity, "min_relevance": min_relevance, "deadline_ms": deadline_ms, "scope": scope, "explain":
+            explain, "context_window": context_window, "detail": detail, "max_tokens": max_tokens,
+            "as_you_type": as_you_type}))
 
     async def search(
         self,
@@ -2433,6 +2510,26 @@ class AsyncOperations:
         return AggregateResponse(await self._call("aggregate", {"collection": collection, "context_filter":
             context_filter, "where": where, "group_by": group_by, "after": after, "before": before, "limit":
             limit}))
+
+    async def about(
+        self,
+        subject: str | None = None,
+        *,
+        collection: str | None = None,
+        n: int | None = None,
+    ) -> AboutResponse:
+        """Return what is known of a robot, object, place, part or person by its name: current values, rules,
+        what worked and failed in counts, where it was seen last, with the memory ids as evidence. Example:
+        {"subject":"gripper 3"}.
+
+        Args:
+            subject: Its name in any spelling (gripper 3, Gripper-3), or one of its other names. Without it
+                the answer lists the subjects.
+            collection: Namespace. Default: all.
+            n: Lines of each part, 1 to 50.
+        """
+        return AboutResponse(await self._call("about", {"subject": subject, "collection": collection, "n":
+            n}))
 
     async def attempt(
         self,

@@ -1,0 +1,226 @@
+package subjects
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// Kinds of subjects.
+const (
+	Robot  = "robot"
+	Object = "object"
+	Place  = "place"
+	Part   = "part"
+	Person = "person"
+)
+
+// kinds maps the keys of contexts whose values name subjects to their kind.
+var kinds = func() map[string]string {
+	all := map[string]string{}
+
+	for kind, keys := range map[string]string{
+		Robot: "robot arm drone vehicle agv amr uav manipulator turtle base",
+		Object: "object target item product workpiece package parcel box pallet tote bin glass cup sku crate plant " +
+			"instrument sample patient",
+		Place: "place room station location zone area map dock corridor aisle shelf rack bay cell ward floor hall site " +
+			"field row turbine elevator lift door table site_id waypoint",
+		Part: "part tool gripper sensor camera battery motor joint wheel lidar hand finger end_effector effector " +
+			"actuator pump valve spindle vise machine device component hardware",
+		Person: "person operator user who engineer nurse worker owner author",
+	} {
+		for key := range strings.FieldsSeq(keys) {
+			all[key] = kind
+		}
+	}
+
+	return all
+}()
+
+// naming are the keys whose values name what their object is.
+var naming = []string{"id", "name", "serial", "label", "alias", "title", "number", "no"}
+
+// KindOfPath returns the kind of what the value at a context path names, "" for a path that names nothing.
+func KindOfPath(path string) string {
+	keys := strings.Split(strings.ToLower(path), ".")
+	last := keys[len(keys)-1]
+	if slices.Contains(naming, last) && len(keys) > 1 {
+		last = keys[len(keys)-2]
+	}
+
+	return kinds[bareKey(last)]
+}
+
+// KeyOf returns the last key of a path in lower case, without what says that its value is a name.
+func KeyOf(path string) string {
+	return bareKey(strings.ToLower(path[strings.LastIndexByte(path, '.')+1:]))
+}
+
+// bareKey is a key without what says that its value is a name: robot_id is a robot.
+func bareKey(key string) string {
+	for _, n := range naming {
+		if bare, ok := strings.CutSuffix(key, "_"+n); ok {
+			return bare
+		}
+	}
+
+	return key
+}
+
+// Found is where a context names a subject.
+type Found struct {
+	Path string
+	Kind string
+	// Others are the other names that stand beside it: the id of a robot beside its name.
+	Others []string
+}
+
+// InContext returns the places where the values of a context name the subject; texts that only mention it among other
+// words are left out.
+func (n *Name) InContext(context robotmem.Object) (out []Found) {
+	n.walk("", "", map[string]any(context), nil, &out)
+	return out
+}
+
+func (n *Name) walk(path, key string, v any, parent map[string]any, out *[]Found) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, child := range v {
+			at := k
+			if path != "" {
+				at = path + "." + k
+			}
+			n.walk(at, k, child, v, out)
+		}
+	case []any:
+		for _, child := range v {
+			n.walk(path, key, child, parent, out)
+		}
+	case string, json.Number, float64, int, int64:
+		text := fmt.Sprint(v)
+		value := ParseName(text)
+		whole := n.Same(&value)
+		_, isText := v.(string)
+
+		// {"gripper": 3} and {"gripper_id": "3"} are gripper 3.
+		if keyed := ParseName(bareKey(strings.ToLower(key)) + " " + text); !(whole && isText) && !n.Same(&keyed) {
+			return
+		}
+
+		f := Found{Path: path, Kind: KindOfPath(path)}
+		if whole {
+			f.Others = n.siblings(key, parent)
+		}
+		*out = append(*out, f)
+	}
+}
+
+// siblings returns the other names in the object that a name stands in.
+func (n *Name) siblings(key string, parent map[string]any) (out []string) {
+	if !slices.Contains(naming, strings.ToLower(key)) {
+		return nil
+	}
+
+	for k, v := range parent {
+		text, ok := v.(string)
+		if other := ParseName(text); ok && k != key && slices.Contains(naming, strings.ToLower(k)) && !other.Empty() &&
+			!n.Same(&other) {
+			out = append(out, text)
+		}
+	}
+	slices.Sort(out)
+
+	return out
+}
+
+// Named is a name in a context.
+type Named struct {
+	Name string
+	Kind string
+}
+
+// maxNamed is the longest text that is taken for a name, in bytes.
+const maxNamed = 64
+
+// NameAt returns the name that a value at a context path is; ok is false if it names nothing. {"gripper": 3} is
+// gripper 3.
+func NameAt(path string, value any) (named Named, ok bool) {
+	named.Kind = KindOfPath(path)
+	if named.Kind == "" {
+		return named, false
+	}
+
+	switch v := value.(type) {
+	case string:
+		named.Name = strings.TrimSpace(v)
+	case json.Number, int64, int, float64:
+		key := KeyOf(path)
+		if slices.Contains(naming, key) { // robot.id is 3
+			above, _, _ := strings.Cut(path, "."+path[strings.LastIndexByte(path, '.')+1:])
+			key = KeyOf(above)
+		}
+		named.Name = fmt.Sprint(key, " ", v)
+	}
+
+	n := ParseName(named.Name)
+
+	return named, !n.Empty() && len(named.Name) <= maxNamed
+}
+
+// NamedIn returns what the values of a context name, each once, ordered by kind and name.
+func NamedIn(context robotmem.Object) (out []Named) {
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for key, child := range v {
+				if path == "" {
+					walk(key, child)
+				} else {
+					walk(path+"."+key, child)
+				}
+			}
+		case []any:
+			for _, child := range v {
+				walk(path, child)
+			}
+		default:
+			if named, ok := NameAt(path, v); ok && !slices.Contains(out, named) {
+				out = append(out, named)
+			}
+		}
+	}
+	walk("", map[string]any(context))
+	slices.SortFunc(out, func(a, b Named) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
+	})
+
+	return out
+}
+
+// Mentions reports whether a memory is about the subject: its text has the name, or its context names it.
+func (n *Name) Mentions(content string, context robotmem.Object) bool {
+	return n.In(content) || n.inValues(map[string]any(context)) || len(n.InContext(context)) > 0
+}
+
+// inValues reports whether a text of a context has the name among other words.
+func (n *Name) inValues(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, child := range v {
+			if n.inValues(child) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, n.inValues)
+	case string:
+		return n.In(v)
+	}
+
+	return false
+}
