@@ -39,7 +39,6 @@ type AboutResponse struct {
 // AboutLine is one memory, or several that differ in their numbers alone.
 type AboutLine struct {
 	MemoryID int64  `json:"memory_id"`
-	UID      string `json:"uid,omitempty"`
 	Line     string `json:"line" doc:"As in the compact form of recall."`
 	Alike    int    `json:"alike,omitempty" doc:"How many memories it stands for, if more than one."`
 	// MemoryIDs are those of the others.

@@ -75,6 +75,10 @@ var aboutCases = []testCase{
 			t.Errorf("got %+v", none)
 		}
 
+		if near := do(t, s.About, &robotmem.AboutRequest{Subject: "gripper 03"}); !strings.HasSuffix(strings.Join(near.Notes, " "), "did you mean gripper 3?") {
+			t.Errorf("got %q", near.Notes)
+		}
+
 		refused(t, s.About, &robotmem.AboutRequest{Subject: "?!"}, robotmem.Invalid, "subject", "letters")
 	}},
 	{"OtherNamesOfASubject", func(t *testing.T, s robotmem.Service) {

@@ -22,6 +22,7 @@ import (
 const (
 	maxSubjectAliases = 8   // names that stand beside an id in contexts
 	maxRelated        = 10  // subjects that are named beside one
+	maxNear           = 3   // names that are suggested for one that no memory has
 	maxAlikeIDs       = 20  // of the memories that a line stands for
 	maxCurrent        = 100 // facts of which each is compared with each
 	aboutLine         = 60  // tokens
@@ -73,6 +74,9 @@ func (n *Engine) About(ctx context.Context, req *robotmem.AboutRequest) (*robotm
 					return err
 				}
 				n.writePage(s, r.N, res)
+				if res.Memories == 0 {
+					return n.suggestSubject(c, base, s, res)
+				}
 
 				return nil
 			})
@@ -173,8 +177,7 @@ func (n *Engine) belongsTo(
 	for i := range found.Memories {
 		for _, f := range alias.InContext(found.Memories[i].Context) {
 			for _, other := range f.Others {
-				its := subjects.ParseName(other)
-				if !slices.ContainsFunc(names, func(own subjects.Name) bool { return own.Same(&its) }) {
+				if !(&subject{names: names}).has(other) {
 					return false, nil
 				}
 			}
@@ -182,6 +185,12 @@ func (n *Engine) belongsTo(
 	}
 
 	return true, nil
+}
+
+// has reports whether the subject has a name.
+func (s *subject) has(name string) bool {
+	n := subjects.ParseName(name)
+	return slices.ContainsFunc(s.names, func(own subjects.Name) bool { return own.Same(&n) })
 }
 
 // notes are the remarks on an answer about a subject.
@@ -241,8 +250,28 @@ func (n *Engine) writePage(s *subject, lines int, res *robotmem.AboutResponse) {
 	w := recall.NewWriter(all, n.Now())
 	res.Rules, res.Worked = pageLines(w, rules, lines), pageLines(w, worked, lines)
 	res.Failed, res.Current = pageLines(w, failed, lines), pageLines(w, current, lines)
-	res.LastSeen = lastSeen(all, s.Kind)
+	res.LastSeen = s.lastSeen(all)
 	res.Related = s.related()
+}
+
+// suggestSubject names the subjects whose names differ from one without memories only a little: WT-1 and WT-01.
+func (n *Engine) suggestSubject(c *store.Conn, base *bitset.BitSet, s *subject, res *robotmem.AboutResponse) error {
+	all, err := n.listSubjects(c, base)
+	if err != nil {
+		return err
+	}
+
+	var near []string
+	for _, other := range all {
+		if len(near) < maxNear && s.names[0].Near(other.Name) {
+			near = append(near, other.Name)
+		}
+	}
+	if len(near) > 0 {
+		res.Notes = append(res.Notes, "did you mean "+strings.Join(near, ", ")+"?")
+	}
+
+	return nil
 }
 
 // pageLines writes the first lines of a part, one for memories that differ in their numbers alone.
@@ -251,7 +280,7 @@ func pageLines(w *recall.Writer, memories []robotmem.Memory, most int) (out []ro
 
 	for i := range kept[:min(len(kept), most)] {
 		m := &kept[i]
-		line := robotmem.AboutLine{MemoryID: m.MemoryID, UID: m.UID, Line: w.Line(m, aboutLine)}
+		line := robotmem.AboutLine{MemoryID: m.MemoryID, Line: w.Line(m, aboutLine)}
 
 		if g, several := groups[m.MemoryID]; several {
 			line.Line = g.text + ", the newest: " + line.Line
@@ -269,9 +298,9 @@ func pageLines(w *recall.Writer, memories []robotmem.Memory, most int) (out []ro
 
 // lastSeen returns the place of the newest memory that has one. An object has a position of its own, beside that of
 // the robot.
-func lastSeen(newestFirst []robotmem.Memory, kind string) *robotmem.LastSeen {
+func (s *subject) lastSeen(newestFirst []robotmem.Memory) *robotmem.LastSeen {
 	fields := []string{"spatial.position", "spatial.pose.position", "spatial.object_position", "spatial"}
-	if kind == subjects.Object {
+	if s.Kind == subjects.Object {
 		fields = []string{"spatial.object_position", "spatial.position", "spatial.pose.position", "spatial"}
 	}
 
@@ -288,7 +317,7 @@ func lastSeen(newestFirst []robotmem.Memory, kind string) *robotmem.LastSeen {
 		}
 
 		for _, named := range subjects.NamedIn(m.Context) {
-			if named.Kind == subjects.Place && named.Name != seen.MapID {
+			if named.Kind == subjects.Place && named.Name != seen.MapID && !s.has(named.Name) {
 				seen.Place = named.Name
 				break
 			}
@@ -308,9 +337,7 @@ func (s *subject) related() (out []robotmem.SubjectCount) {
 
 	for i := range s.Memories {
 		for _, named := range subjects.NamedIn(s.Memories[i].Context) {
-			name := subjects.ParseName(named.Name)
-			own := slices.ContainsFunc(s.names, func(n subjects.Name) bool { return n.Same(&name) })
-			if !own && !name.Empty() {
+			if !s.has(named.Name) {
 				counts[named]++
 			}
 		}

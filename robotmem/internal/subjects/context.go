@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
 // Kinds of subjects.
@@ -156,6 +158,13 @@ func NameAt(path string, value any) (named Named, ok bool) {
 
 	switch v := value.(type) {
 	case string:
+		// "3" is a number that the caller has quoted, and "34 %" a measured value.
+		if _, err := strconv.ParseFloat(v, 64); err == nil {
+			return NameAt(path, json.Number(v))
+		}
+		if _, measured := units.Parse(v); measured {
+			return named, false
+		}
 		named.Name = strings.TrimSpace(v)
 	case json.Number, int64, int, float64:
 		key := KeyOf(path)

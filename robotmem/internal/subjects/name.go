@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
+	"github.com/robotmem/robotmem-go/robotmem/spelling"
 )
 
 // Name is a name that is looked for in texts, in any spelling: "gripper 3", "Gripper-3", "gripper_3" and "gripper3"
@@ -56,6 +57,28 @@ func (n *Name) Parts() []string {
 
 // Same reports whether two names are spellings of one.
 func (n *Name) Same(o *Name) bool { return equalTokens(n.tokens, o.tokens) }
+
+// Near reports whether another name may have been meant: its words are spelt nearly alike, and its numbers are equal but
+// for leading zeros.
+func (n *Name) Near(other string) bool {
+	o := ParseName(other)
+	if len(n.tokens) != len(o.tokens) || n.Empty() {
+		return false
+	}
+
+	const shortest = 4 // letters of a word that may be misspelt: "arm" and "art" are two words
+
+	for i, t := range n.tokens {
+		a, b := t.text, o.tokens[i].text
+		equal := a == b || t.number && strings.TrimLeft(a, "0") == strings.TrimLeft(b, "0")
+		misspelt := !t.number && utf8.RuneCountInString(a) >= shortest && len(spelling.Nearest(a, []string{b})) > 0
+		if !equal && !misspelt {
+			return false
+		}
+	}
+
+	return true
+}
 
 // In reports whether a text has the name.
 func (n *Name) In(text string) bool {

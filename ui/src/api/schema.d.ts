@@ -980,7 +980,6 @@ export interface components {
             memory_id: number;
             /** @description The others that it stands for, at most 20. */
             memory_ids?: number[];
-            uid?: string;
         };
         AboutResponse: {
             /** @description Its other names: from the file of entities, and names that stand beside its id in contexts. */
@@ -3009,6 +3008,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "changed": "speed 0.1 m/s",
+                 *       "criteria": [
+                 *         "the charger beeps"
+                 *       ],
+                 *       "goal": "dock at the charger"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AttemptRequest"];
             };
         };

@@ -138,7 +138,6 @@ class AboutLine(Answer):
     line: str
     memory_id: int
     memory_ids: list[int]
-    uid: str | None
 
 
 class AboutResponse(Answer):
