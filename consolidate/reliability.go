@@ -1,6 +1,7 @@
 package consolidate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -59,6 +60,12 @@ func (r Record) Tier() string {
 
 	return TierMixed
 }
+
+// tierOrder is the order of the tiers. Nothing is better or worse about a memory that is new than about a mixed one.
+var tierOrder = map[string]int{TierSuspect: -1, TierProven: 1}
+
+// CompareTiers returns a number below 0 if b is a better tier than a, above 0 if it is a worse one, otherwise 0.
+func CompareTiers(a, b string) int { return cmp.Compare(tierOrder[a], tierOrder[b]) }
 
 // Wilson returns the score interval of a share of successes at 95 % confidence (Wilson 1927), which is
 // 0 to 1 without trials.

@@ -36,6 +36,41 @@ var auditCases = []testCase{
 
 		refused(t, s.Audit, &admin.AuditRequest{Action: "stolen"}, robotmem.Invalid, "action")
 	}},
+	{"TiersChangeWithAReason", func(t *testing.T, s robotmem.Service) {
+		id := learn(t, s, grip, nil)
+
+		episode := func(outcome string) {
+			session := do(t, s.StartSession, &robotmem.StartSessionRequest{}).SessionID
+			do(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: session, Outcome: outcome, UsedMemoryIDs: []int64{id}})
+		}
+		for range 4 {
+			episode("success")
+		}
+		equal(t, "tier", do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}).Tier, "proven")
+
+		for range 12 {
+			episode("failure")
+		}
+		equal(t, "tier", do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}).Tier, "suspect")
+
+		var got []string
+
+		for _, e := range do(t, s.Audit, &admin.AuditRequest{MemoryID: id}).Entries {
+			if e.Action == "promoted" || e.Action == "demoted" {
+				tiers, _, _ := strings.Cut(e.Reason, ",")
+				got = append(got, e.Action+" "+tiers)
+			}
+		}
+		equal(t, "audit", got, []string{
+			"demoted mixed to suspect: used 9 times", "demoted proven to mixed: used 5 times",
+			"promoted new to proven: used 3 times",
+		})
+
+		kept := do(t, s.Recall, &robotmem.RecallRequest{ContextFilter: object{"tier": "suspect"}, Collection: "*"})
+		if len(kept.Memories) != 1 || kept.Memories[0].MemoryID != id {
+			t.Errorf("filter by tier: got %+v", kept.Memories)
+		}
+	}},
 	{"AuditPages", func(t *testing.T, s robotmem.Service) {
 		for i := range 5 {
 			id := learn(t, s, fmt.Sprintf("shelf %d is empty", i), nil)

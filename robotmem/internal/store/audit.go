@@ -82,6 +82,8 @@ const (
 	actionPurged     = "purged"
 	ActionEnded      = "ended"
 	ActionRepaired   = "repaired"
+	ActionPromoted   = "promoted" // by the record of its uses
+	ActionDemoted    = "demoted"
 	ActionImported   = "imported" // one entry per import, with its counts
 )
 

@@ -2,7 +2,9 @@ package store
 
 import (
 	"errors"
+	"fmt"
 
+	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 )
@@ -81,11 +83,40 @@ func (tx *Tx) creditMemory(session, field string, id int64, score *float64, help
 	return err
 }
 
-// addUse adds a part of a use to the record of a memory.
+// addUse adds a part of a use to the record of a memory. The audit log says when that changes its tier for the better
+// or the worse.
 func (tx *Tx) addUse(id int64, share, score float64) error {
-	return tx.withChecksum(id, func() error {
+	row, err := tx.row(id)
+	if err != nil && !errors.Is(err, errDamagedRow) {
+		return err
+	}
+
+	err = tx.withChecksum(id, func() error {
 		return tx.Exec(AddUse, share, score, tx.NextRevision(), id)
 	})
+	if err != nil || row == nil {
+		return err
+	}
+
+	was, is := row.Used, row.Used
+	is.Uses += share
+	is.Successes += share * score
+
+	action := ActionPromoted
+
+	switch order := consolidate.CompareTiers(was.Tier(), is.Tier()); {
+	case order == 0:
+		return nil
+	case order > 0:
+		action = ActionDemoted
+	}
+
+	low, high := consolidate.Wilson(is.Successes, is.Uses)
+	entry := AuditOf(action, &row.Memory)
+	entry.Reason = fmt.Sprintf("%s to %s: %s, share of successes %.2f to %.2f at 95 %%",
+		was.Tier(), is.Tier(), is.String(), low, high)
+
+	return tx.Audit(entry)
 }
 
 // EpisodeOutcomes returns the last outcome of each episode that has one, by session_id.
