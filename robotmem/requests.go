@@ -120,6 +120,7 @@ type RecallRequest struct {
 	Entity         string       `json:"entity,omitempty" validate:"utf8,maxbytes=256" tool:"rare" doc:"Only memories that name this robot, object, place, part or person, in any spelling or by another of its names (see about)."`
 	Like           *Like        `json:"like,omitempty" doc:"Find perceptions similar to this one, or facts that mean the same: {\"memory_id\":7} or {\"data_base64\":\"…\",\"media_type\":\"text/csv\"}."`
 	Diversity      float64      `json:"diversity,omitempty" validate:"finite,min=0,max=1" tool:"rare" doc:"0 ranks by score only; larger values avoid similar results; at most 1."`
+	Surprise       int          `json:"surprise,omitempty" validate:"min=0,max=10" tool:"rare" doc:"Also return up to so many memories in surprising that are tied to the answers and not to the words of the question, 0 to 10."`
 	MinRelevance   float64      `json:"min_relevance,omitempty" validate:"finite,min=0,max=1" tool:"rare" doc:"Lowest relevance on the absolute scale, 0 to 1."`
 	DeadlineMS     int          `json:"deadline_ms,omitempty" validate:"min=0,max=600000" tool:"rare" doc:"Return the results that are ready after this many milliseconds. 0 means no limit."`
 	Scope          string       `json:"scope,omitempty" validate:"omitempty,oneof=local fleet both" tool:"rare" doc:"Where to look: local (this memory; the default), fleet (the site that this memory has joined) or both."`

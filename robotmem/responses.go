@@ -191,8 +191,17 @@ type RecallResponse struct {
 	QueryMS  float64        `json:"query_ms"`
 	More     int            `json:"more,omitempty" doc:"Number of memories that max_tokens left out."`
 	Stages   []Stage        `json:"stages,omitempty"`
-	Warnings []string       `json:"warnings,omitempty" doc:"Attempts of one task with the same parameters that failed at least 3 times and never succeeded."`
-	Times    []TimePhrase   `json:"times,omitempty" doc:"The time words of the query that were read as bounds."`
+	// Surprising is never part of Memories.
+	Surprising []Surprise   `json:"surprising,omitempty" doc:"With surprise: memories that share a rare word with an answer and few with the question, the best first."`
+	Warnings   []string     `json:"warnings,omitempty" doc:"Attempts of one task with the same parameters that failed at least 3 times and never succeeded."`
+	Times      []TimePhrase `json:"times,omitempty" doc:"The time words of the query that were read as bounds."`
+}
+
+// Surprise is a memory that is tied to an answer and is none itself.
+type Surprise struct {
+	MemoryID int64  `json:"memory_id"`
+	Line     string `json:"line" doc:"As in the compact form."`
+	Because  string `json:"because" doc:"What it shares with which answer."`
 }
 
 // TimelineResponse holds what happened around a memory.

@@ -1,6 +1,7 @@
 package robotmemtest
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -115,6 +116,36 @@ var aboutCases = []testCase{
 		if len(want) != 0 {
 			t.Errorf("not listed: %v", want)
 		}
+	}},
+	{"SurprisesAreNoAnswers", func(t *testing.T, s robotmem.Service) {
+		var ids []int64
+
+		for i := range 30 {
+			learn(t, s, fmt.Sprintf("shelf %d holds boxes of kind %d", i, i%7), nil)
+		}
+
+		for _, text := range []string{
+			"turbine WT-08 has a crack of 40 cm in blade A", "a sea eagle attacked the drone near WT-08",
+			"a crack in the floor of the hangar",
+		} {
+			ids = append(ids, learn(t, s, text, nil))
+		}
+
+		ask := &robotmem.RecallRequest{Query: "crack in the blade", N: 1, Surprise: 3}
+		res := do(t, s.Recall, ask)
+		if len(res.Memories) != 1 || res.Memories[0].MemoryID != ids[0] {
+			t.Fatalf("got %+v", res.Memories)
+		}
+		if len(res.Surprising) != 1 || res.Surprising[0].MemoryID != ids[1] ||
+			!strings.HasPrefix(res.Surprising[0].Because, fmt.Sprintf("shares wt-08 with %d", ids[0])) {
+			t.Errorf("got %+v", res.Surprising)
+		}
+
+		ask.Surprise = 0
+		if res := do(t, s.Recall, ask); res.Surprising != nil {
+			t.Errorf("not asked for: %+v", res.Surprising)
+		}
+		refused(t, s.Recall, &robotmem.RecallRequest{Query: "x", Surprise: 11}, robotmem.Invalid, "surprise", "10")
 	}},
 	{"RecallOfASubject", func(t *testing.T, s robotmem.Service) {
 		ids := learnGrippers(t, s)

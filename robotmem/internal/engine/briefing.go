@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -186,87 +184,6 @@ func (b *briefing) fit(m *robotmem.Memory) int {
 	return fit
 }
 
-// leastAlike is the least number of memories that differ in their numbers alone and become one line.
-const leastAlike = 3
-
-// alike is a line for several memories that differ in their numbers alone.
-type alike struct {
-	memories []robotmem.Memory
-	text     string // "8 alike, 1 to 8 Nm"
-}
-
-// gather joins memories whose texts have the same words and other numbers: eight attempts from 1 to 8 Nm are
-// one line. The first of each group stands for it.
-func gather(all []robotmem.Memory) (kept []robotmem.Memory, of map[int64]alike) {
-	groups, order := map[string][]robotmem.Memory{}, []string{}
-
-	for _, m := range all {
-		st := record.StatementOf(m.Content)
-		key := strings.Join(st.Words, " ")
-		if len(st.Words) == 0 {
-			key = m.Content
-		}
-		if groups[key] == nil {
-			// The memories come sorted by their fit, and the order of a map would lose that.
-			order = append(order, key)
-		}
-		groups[key] = append(groups[key], m)
-	}
-
-	of = map[int64]alike{}
-
-	for _, key := range order {
-		group := groups[key]
-		if len(group) < leastAlike {
-			kept = append(kept, group...)
-			continue
-		}
-		kept = append(kept, group[0])
-		of[group[0].MemoryID] = alike{group, rangeOf(group)}
-	}
-
-	return kept, of
-}
-
-// rangeOf describes how many memories are alike, and the range of the first quantity that differs: in "gripper 3
-// slipped at 8 N" the force, if the gripper is the same.
-func rangeOf(group []robotmem.Memory) string {
-	count := fmt.Sprintf("%d alike", len(group))
-	all := make([][]text.Quantity, len(group))
-
-	shortest := math.MaxInt
-
-	for i := range group {
-		all[i] = text.Quantities(group[i].Content)
-		shortest = min(shortest, len(all[i]))
-	}
-
-	for at := range shortest {
-		low, high, ok := spread(all, at)
-		if ok && low < high {
-			return strings.TrimSpace(fmt.Sprintf("%s, %g to %g %s", count, low, high, all[0][at].Unit))
-		}
-	}
-
-	return count
-}
-
-// spread returns the least and the greatest of the quantities at a place; ok is false if they have several units.
-func spread(all [][]text.Quantity, at int) (low, high float64, ok bool) {
-	low, high = math.Inf(1), math.Inf(-1)
-
-	for i := range all {
-		q := all[i][at]
-		value, err := strconv.ParseFloat(q.Value, 64)
-		if err != nil || q.Unit != all[0][at].Unit {
-			return 0, 0, false
-		}
-		low, high = min(low, value), max(high, value)
-	}
-
-	return low, high, true
-}
-
 // advice returns what the attempts at the task suggest and what made the difference.
 func (b *briefing) advice(ctx context.Context) (lines []string) {
 	if b.query.Query == "" {
@@ -310,11 +227,11 @@ func (b *briefing) write(res *robotmem.StartSessionResponse, parts []briefPart) 
 
 	// The lines show dates without the time of day.
 	w := recall.NewWriter(all, time.Time{})
-	groups := map[int64]alike{}
+	groups := map[int64]recall.Group{}
 
 	for i := range parts {
-		var of map[int64]alike
-		parts[i].memories, of = gather(parts[i].memories)
+		var of map[int64]recall.Group
+		parts[i].memories, of = recall.Gather(parts[i].memories)
 		maps.Copy(groups, of)
 	}
 
@@ -335,7 +252,7 @@ func (b *briefing) write(res *robotmem.StartSessionResponse, parts []briefPart) 
 				}
 				head := fmt.Sprintf("[%d] ", m.MemoryID)
 				if g, several := groups[m.MemoryID]; several {
-					head += g.text + ", the newest: "
+					head += g.Text + ", the newest: "
 				}
 				line = head + w.Line(m, min(briefLine, left-briefLabels)-text.Tokens(head)/2)
 				res.Briefing.MemoryIDs = append(before.MemoryIDs, m.MemoryID)

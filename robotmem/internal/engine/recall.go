@@ -26,6 +26,10 @@ func (n *Engine) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 		return nil, robotmem.Wrap("recall", err)
 	}
 
+	if err := n.addSurprises(ctx, req, res); err != nil {
+		return nil, robotmem.Wrap("recall", err)
+	}
+
 	recall.Present(req, res, n.Now())
 	if req.AsYouType {
 		// Typing one query causes many recalls, which are not counted.
@@ -48,6 +52,36 @@ func (n *Engine) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 	n.counters.count(one)
 
 	return res, nil
+}
+
+// addSurprises adds the memories that are tied to the answers, if the request asks for some.
+func (n *Engine) addSurprises(ctx context.Context, req *robotmem.RecallRequest, res *robotmem.RecallResponse) error {
+	if req.Surprise == 0 || len(res.Memories) == 0 {
+		return nil
+	}
+
+	words := n.index.Postings.Held()
+	if words == nil {
+		res.Degraded = append(res.Degraded, "surprising: the words are not loaded; ask again")
+		return nil
+	}
+
+	collection := recall.Collection(req)
+	vocabulary := &recall.Vocabulary{
+		Rows:    words.Stats(collection).Rows,
+		Holders: func(stem string) int { return words.DocumentFrequency(collection, stem) },
+	}
+
+	ties := recall.TiesOf(req, res.Memories, vocabulary)
+	if ties == nil {
+		return nil
+	}
+	found, err := n.recall(ctx, ties)
+	if err == nil {
+		res.Surprising = recall.Surprises(req.Query, res.Memories, found.Memories, vocabulary, req.Surprise, n.Now())
+	}
+
+	return err
 }
 
 // isAsked fails if a request asks for the answer of a site, and this memory is a file that has joined none. The memory
@@ -218,7 +252,7 @@ func (s *source) answer(ctx context.Context, c *store.Conn, q *recall.Query) (_ 
 		res.Interpreted = append(res.Interpreted, s.interpreted...)
 		res.Notes = append(res.Notes, s.remarks...)
 		if s.subject != nil {
-			res.Notes = append(res.Notes, s.subject.notes()...)
+			res.Notes = append(res.Notes, s.subject.Notes()...)
 		}
 	}
 
@@ -268,7 +302,8 @@ func (s *source) Filter(_ context.Context, q *recall.Query) (in recall.Set, note
 	}
 
 	if q.Entity != "" {
-		if s.subject, err = s.about(s.c, s.words, s.wordsErr, "entity", q.Collection, q.Entity, in.Present); err != nil {
+		s.subject, err = s.finder(s.c, s.words, s.wordsErr, q.Collection, in.Present).Find("entity", q.Entity)
+		if err != nil {
 			return in, nil, err
 		}
 		in.Present = s.subject.Set
@@ -280,7 +315,7 @@ func (s *source) Filter(_ context.Context, q *recall.Query) (in recall.Set, note
 		notes = append(notes, damaged...)
 	}
 	if s.subject != nil {
-		maps.DeleteFunc(in.Past, func(_ int64, m *robotmem.Memory) bool { return !s.subject.mentions(m) })
+		maps.DeleteFunc(in.Past, func(_ int64, m *robotmem.Memory) bool { return !s.subject.NamedBy(m) })
 	}
 
 	s.interpreted = s.index.Columns.UnitsTaken(q.Filter)

@@ -15,6 +15,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/profile"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -30,8 +31,8 @@ type source struct {
 	words     *lexical.Index // of the snapshot's revision; nil while it is loaded
 	wordsErr  error          // why it is not loaded
 	embedding *embeddings.Query
-	rerank    *recall.Rerank // nil without a reranker
-	subject   *subject       // that the memories must name, nil if the request has no entity
+	rerank    *recall.Rerank   // nil without a reranker
+	subject   *profile.Subject // that the memories must name, nil if the request has no entity
 	// interpreted says how numbers and places of the question were understood.
 	interpreted []string
 	// remarks are about conditions of the filter that may mean something else.

@@ -120,6 +120,12 @@ func (w *Postings) settle(err error) {
 	}
 }
 
+// Held returns the index as it is loaded, nil if it is not. It may be behind or ahead of a snapshot.
+func (w *Postings) Held() *lexical.Index {
+	index, _, _ := w.held()
+	return index
+}
+
 // At returns the index in step with the snapshot that c reads, nil if it is not loaded.
 func (w *Postings) At(c *store.Conn) (*lexical.Index, error) {
 	revision, err := c.Changes()

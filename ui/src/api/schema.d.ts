@@ -1215,7 +1215,7 @@ export interface components {
             without_progress: number;
         };
         AuditEntry: {
-            /** @description updated, forgotten, restored, pinned, unpinned, superseded, evicted, purged, ended (an episode), repaired or imported (one entry per import). created occurs only for purged memories; a memory itself holds who stored it. */
+            /** @description updated, forgotten, restored, pinned, unpinned, superseded, evicted, purged, ended (an episode), promoted or demoted (to another tier, by the record of its uses), repaired or imported (one entry per import). created occurs only for purged memories; a memory itself holds who stored it. */
             action: string;
             /** @description SHA-256 of the new text, hex. */
             after?: string;
@@ -2214,6 +2214,8 @@ export interface components {
             session_id?: string;
             /** @description Nearest first: {"field":"spatial.position","target":[x,y,z],"max_distance":1.5}. "mode":"fused" ranks by words too; frame_id, map_id. */
             spatial_sort?: components["schemas"]["SpatialSort"];
+            /** @description Also return up to so many memories in surprising that are tied to the answers and not to the words of the question, 0 to 10. */
+            surprise?: number;
             /** @description Only memories with all of these tags. */
             tags?: string[];
             /**
@@ -2242,6 +2244,8 @@ export interface components {
             notes?: string[];
             query_ms: number;
             stages?: components["schemas"]["Stage"][];
+            /** @description With surprise: memories that share a rare word with an answer and few with the question, the best first. */
+            surprising?: components["schemas"]["Surprise"][];
             /** @description The time words of the query that were read as bounds. */
             times?: components["schemas"]["TimePhrase"][];
             /** @description Number of memories in this response. */
@@ -2632,6 +2636,13 @@ export interface components {
             text: string;
             /** @description false: a combination that was not tried, which explore proposes or which is between attempts near the place; its rate is that of its neighbours. */
             tried: boolean;
+        };
+        Surprise: {
+            /** @description What it shares with which answer. */
+            because: string;
+            /** @description As in the compact form. */
+            line: string;
+            memory_id: number;
         };
         TimePhrase: {
             /** Format: date-time */
@@ -3056,7 +3067,7 @@ export interface operations {
                  * @description Only this action.
                  * @example updated
                  */
-                action?: "created" | "updated" | "forgotten" | "restored" | "pinned" | "unpinned" | "superseded" | "evicted" | "purged" | "ended" | "repaired" | "imported";
+                action?: "created" | "updated" | "forgotten" | "restored" | "pinned" | "unpinned" | "superseded" | "evicted" | "purged" | "ended" | "repaired" | "imported" | "promoted" | "demoted";
                 /** @description Only changes at or after this time (RFC 3339). */
                 after?: string;
                 /** @description Only changes before this time (RFC 3339). */

@@ -257,6 +257,10 @@ func printRecall(w *Lines, r *robotmem.RecallResponse) {
 		}
 	}
 
+	for _, s := range r.Surprising {
+		w.Line(" + [%d] %s", s.MemoryID, OneLine(s.Line))
+		w.Line("      %s", OneLine(s.Because))
+	}
 	if len(r.Memories) == 0 {
 		w.Line("nothing found")
 	}

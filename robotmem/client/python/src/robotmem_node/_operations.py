@@ -101,6 +101,7 @@ class RecallFields(TypedDict, total=False):
     scope: Literal["local", "fleet", "both"] | None
     session_id: str | None
     spatial_sort: SpatialSort | None
+    surprise: int | None
     tags: Sequence[str] | None
     type: Literal["fact", "perception"] | None
 
@@ -897,12 +898,13 @@ class RecallResponse(Answer):
     notes: list[str]
     query_ms: float
     stages: list[Stage]
+    surprising: list[Surprise]
     times: list[TimePhrase]
     total: int
     warnings: list[str]
 
-    _nested: ClassVar[dict[str, str]] = {"memories": "[StoredMemory", "stages": "[Stage", "times":
-        "[TimePhrase"}
+    _nested: ClassVar[dict[str, str]] = {"memories": "[StoredMemory", "stages": "[Stage", "surprising":
+        "[Surprise", "times": "[TimePhrase"}
 
     _items: ClassVar[str] = "memories"
 
@@ -1159,6 +1161,12 @@ class Suggestion(Answer):
     tried: bool
 
 
+class Surprise(Answer):
+    because: str
+    line: str
+    memory_id: int
+
+
 class TimePhrase(Answer):
     after: datetime.datetime | None
     before: datetime.datetime | None
@@ -1379,6 +1387,7 @@ class Operations:
         entity: str | None = None,
         like: Like | None = None,
         diversity: float | None = None,
+        surprise: int | None = None,
         min_relevance: float | None = None,
         deadline_ms: int | None = None,
         scope: Literal["local", "fleet", "both"] | None = None,
@@ -1421,6 +1430,8 @@ class Operations:
             like: Find perceptions similar to this one, or facts that mean the same: {"memory_id":7} or
                 {"data_base64":"…","media_type":"text/csv"}.
             diversity: 0 ranks by score only; larger values avoid similar results; at most 1.
+            surprise: Also return up to so many memories in surprising that are tied to the answers and not to
+                the words of the question, 0 to 10.
             min_relevance: Lowest relevance on the absolute scale, 0 to 1.
             deadline_ms: Return the results that are ready after this many milliseconds. 0 means no limit.
             scope: Where to look: local (this memory; the default), fleet (the site that this memory has
@@ -1439,9 +1450,9 @@ class Operations:
             "context_filter": context_filter, "where": where, "spatial_sort": spatial_sort, "after": after,
             "before": before, "as_of": as_of, "parse_time": parse_time, "type": type, "perception_type":
             perception_type, "category": category, "tags": tags, "entity": entity, "like": like, "diversity":
-            diversity, "min_relevance": min_relevance, "deadline_ms": deadline_ms, "scope": scope, "explain":
-            explain, "context_window": context_window, "detail": detail, "max_tokens": max_tokens,
-            "as_you_type": as_you_type}))
+            diversity, "surprise": surprise, "min_relevance": min_relevance, "deadline_ms": deadline_ms,
+            "scope": scope, "explain": explain, "context_window": context_window, "detail": detail,
+            "max_tokens": max_tokens, "as_you_type": as_you_type}))
 
     def search(
         self,
@@ -2224,7 +2235,7 @@ class Operations:
         memory_id: int | None = None,
         collection: str | None = None,
         who: str | None = None,
-        action: Literal["created", "updated", "forgotten", "restored", "pinned", "unpinned", "superseded", "evicted", "purged", "ended", "repaired", "imported"] | None = None,
+        action: Literal["created", "updated", "forgotten", "restored", "pinned", "unpinned", "superseded", "evicted", "purged", "ended", "repaired", "imported", "promoted", "demoted"] | None = None,
         after: Time | None = None,
         before: Time | None = None,
         limit: int | None = None,
@@ -2342,6 +2353,7 @@ class AsyncOperations:
         entity: str | None = None,
         like: Like | None = None,
         diversity: float | None = None,
+        surprise: int | None = None,
         min_relevance: float | None = None,
         deadline_ms: int | None = None,
         scope: Literal["local", "fleet", "both"] | None = None,
@@ -2384,6 +2396,8 @@ class AsyncOperations:
             like: Find perceptions similar to this one, or facts that mean the same: {"memory_id":7} or
                 {"data_base64":"…","media_type":"text/csv"}.
             diversity: 0 ranks by score only; larger values avoid similar results; at most 1.
+            surprise: Also return up to so many memories in surprising that are tied to the answers and not to
+                the words of the question, 0 to 10.
             min_relevance: Lowest relevance on the absolute scale, 0 to 1.
             deadline_ms: Return the results that are ready after this many milliseconds. 0 means no limit.
             scope: Where to look: local (this memory; the default), fleet (the site that this memory has
@@ -2402,9 +2416,9 @@ class AsyncOperations:
             "context_filter": context_filter, "where": where, "spatial_sort": spatial_sort, "after": after,
             "before": before, "as_of": as_of, "parse_time": parse_time, "type": type, "perception_type":
             perception_type, "category": category, "tags": tags, "entity": entity, "like": like, "diversity":
-            diversity, "min_relevance": min_relevance, "deadline_ms": deadline_ms, "scope": scope, "explain":
-            explain, "context_window": context_window, "detail": detail, "max_tokens": max_tokens,
-            "as_you_type": as_you_type}))
+            diversity, "surprise": surprise, "min_relevance": min_relevance, "deadline_ms": deadline_ms,
+            "scope": scope, "explain": explain, "context_window": context_window, "detail": detail,
+            "max_tokens": max_tokens, "as_you_type": as_you_type}))
 
     async def search(
         self,
@@ -3189,7 +3203,7 @@ class AsyncOperations:
         memory_id: int | None = None,
         collection: str | None = None,
         who: str | None = None,
-        action: Literal["created", "updated", "forgotten", "restored", "pinned", "unpinned", "superseded", "evicted", "purged", "ended", "repaired", "imported"] | None = None,
+        action: Literal["created", "updated", "forgotten", "restored", "pinned", "unpinned", "superseded", "evicted", "purged", "ended", "repaired", "imported", "promoted", "demoted"] | None = None,
         after: Time | None = None,
         before: Time | None = None,
         limit: int | None = None,
