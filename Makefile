@@ -95,6 +95,7 @@ examples: build
 	$(GO) run ./examples/force-torque
 	$(GO) run ./examples/recorder -for 2s
 	$(GO) run ./examples/flight-recorder
+	$(GO) run ./examples/goal-loop
 
 # The dashboard: its types from the API, then dist/. Both are committed.
 ui: build
