@@ -96,6 +96,7 @@ func (r *repository) changes(ctx context.Context, before, after string) (string,
 	stat, err := r.git(ctx, nil, "diff-tree", "-r", "--numstat", "--no-renames", before, after)
 
 	var parts []string
+
 	for line := range strings.Lines(stat) {
 		if f := strings.SplitN(strings.TrimSpace(line), "\t", 3); len(f) == 3 {
 			parts = append(parts, fmt.Sprintf("%s +%s −%s", f[2], f[0], f[1]))
@@ -117,7 +118,7 @@ func ownIndex() (env []string, remove func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}, func() { os.RemoveAll(dir) }, nil
+	return []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}, func() { _ = os.RemoveAll(dir) }, nil
 }
 
 func (r *repository) git(ctx context.Context, env []string, args ...string) (string, error) {

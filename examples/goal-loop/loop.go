@@ -105,7 +105,6 @@ func (l *loop) once(
 	}
 
 	// The time may be over. The snapshots and what is stored must be whole all the same.
-	over := ctx.Err() != nil
 	whole := context.WithoutCancel(ctx)
 
 	after, err := repo.snapshot(whole, fmt.Sprintf("%s/after-%d", a.SessionID, number))
@@ -115,14 +114,6 @@ func (l *loop) once(
 	changed, err := l.changed(whole, repo, said, before, after)
 	if err != nil {
 		return nil, err
-	}
-	if over {
-		l.say("try %d was interrupted: %s", number, changed)
-		if l.Rollback {
-			err = repo.restore(whole, before, after)
-		}
-
-		return a, err
 	}
 
 	ask := &robotmem.AttemptRequest{SessionID: a.SessionID, Changed: changed, Checks: robotmem.Object{}}
@@ -135,6 +126,16 @@ func (l *loop) once(
 		if status != 0 {
 			ask.Result += fmt.Sprintf("%s: %s\n", check, lastLine(out))
 		}
+	}
+
+	// A check that was interrupted says nothing of the try.
+	if ctx.Err() != nil {
+		l.say("try %d was interrupted: %s", number, changed)
+		if l.Rollback {
+			err = repo.restore(whole, before, after)
+		}
+
+		return a, err
 	}
 
 	next, err := l.Memory.Attempt(whole, ask)
@@ -191,6 +192,9 @@ func (l *loop) command(ctx context.Context, line string, env []string) (out stri
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	err = cmd.Run()
+	if ctx.Err() != nil {
+		return said.String(), -1, nil
+	}
 
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		return said.String(), exit.ExitCode(), nil
