@@ -66,7 +66,7 @@ var arrows = []struct {
 	{"robotmem/internal/embeddings", []string{"robotmem", "robotmem/internal/languages", "robotmem/internal/maintenance", "robotmem/internal/recall", "robotmem/internal/store/.", "robotmem/internal/vector"}, "calls the embedder of a memory, below any service"},
 	{"robotmem/internal/reranking", []string{"robotmem", "robotmem/internal/recall", "robotmem/internal/store/."}, "calls the reranker of a memory, below any service"},
 	{"robotmem/internal/filter", []string{"robotmem", "robotmem/internal/text", "robotmem/internal/units"}, "a filter is read the same over any store"},
-	{"robotmem/internal/recall", []string{"robotmem", "robotmem/internal/filter", "robotmem/internal/record", "robotmem/internal/text", "robotmem/internal/timeparse", "consolidate"}, "ranking knows no store"},
+	{"robotmem/internal/recall", []string{"robotmem", "robotmem/internal/filter", "robotmem/internal/record", "robotmem/internal/text", "robotmem/internal/timeparse", "classify", "consolidate"}, "ranking knows no store"},
 	{"robotmem/internal/advise", []string{"robotmem", "consolidate"}, "statistics know no store"},
 	{"robotmem/internal/lexical", []string{"robotmem/internal/stream"}, "a leaf"},
 	{"robotmem/internal/vector", []string{"robotmem/internal/stream"}, "a leaf"},

@@ -18,12 +18,20 @@ var addressed = regexp.MustCompile(`(?i)` +
 	`|\b(?:do not|don['’]t|never|without)\b[^.\n]{0,20}\b(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|alert(?:ing)?|ask(?:ing)?)\b[^.\n]{0,20}\b(?:the )?(?:user|human|operator|owner)\b` +
 	`|\b(?:send|post|upload|exfiltrate|forward|email)\b[^.\n]{0,60}\b(?:api[ _-]?keys?|tokens?|passwords?|secrets?|credentials?|private keys?|environment variables?)\b` +
 	`|\b(?:as an (?-i:AI)|dear (?:(?-i:AI)|assistant|model)|attention[,:]? (?:(?-i:AI)|assistant|agent|model))\b` +
+	`|\b(?:assistants?|language models?|chatbots?|(?-i:AIs?|LLMs?)(?: (?:models?|agents?|systems?))?),? (?:also )?(?:must|should|shall|always|never|has to|have to|needs? to)\b` +
+	`|\b(?:note|message|instructions?|rule|hint|prompt) (?:to|for) (?:the |an? |any |all )?(?:agents?|models?|assistants?|language models?|(?-i:AIs?|LLMs?))\b` +
+	`|\b(?:obey|trust|follow|believe|prefer)\b[^.\n]{0,30}\bthis (?:memory|line|note|text|entry)\b|\badvice of this (?:memory|line|note|entry)\b` +
+	`|\b(?:system prompt|developer (?:message|mode|prompt)|(?:hidden|secret) (?:instructions?|prompt)|trusted (?:instructions?|rule))\b` +
+	`|\b(?:do not|don['’]t|never)\b[^.\n]{0,20}\b(?:report|show|say|admit|reveal)\b[^.\n]{0,80}\bto (?:the |any )?(?:user|human|operator|owner)s?\b` +
+	`|\bpretend that\b|^\s*prompt\s*:` +
+	`|\byou are (?:now )?in (?:\w+ )?mode\b` +
+	`|\b(?:call|invoke)\b[^.\n]{0,12}\b(?:forget|recall|learn|start_session|end_session|save_perception)\b` +
 	`|(?:忽略|无视|忘记).{0,12}(?:之前|以上|先前|所有|系统).{0,8}(?:指令|指示|规则|提示)|你现在是.{0,12}(?:助手|模型|管理员)`)
 
 // signs are parts of words of which every text has one that addressed matches.
 var signs = strings.Fields(`instruct rule prompt message guideline guardrail restriction orders assist model chatbot jailbrok unrestricted
 	admin developer root < [ system user human operator owner key token password secret credential environment attention
-	dear 指令 指示 规则 提示 助手 模型 管理员`)
+	dear llm pretend forget mode memory line note text entry agent recall learn session perception 指令 指示 规则 提示 助手 模型 管理员`)
 
 // Instructs reports whether a text looks like an instruction to a language model that reads it. It is data
 // like any other, but no rule, and nothing that is put before a model unasked.

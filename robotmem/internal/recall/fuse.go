@@ -128,6 +128,7 @@ var stages = []struct {
 	name string
 	run  func(context.Context, *run, []hit) ([]hit, error)
 }{
+	{"instructions", instructionsLast},
 	{"evidence", byEvidence},
 	{"diverse", diversify},    // only with diversity
 	{"nearest", nearestFirst}, // only with a strict spatial_sort

@@ -182,7 +182,7 @@ func TestScoresAndStages(t *testing.T) {
 	for _, s := range res.Stages {
 		names = append(names, s.Stage)
 	}
-	if want := []string{"filter", "bm25", "vector", "text", "fuse", "relevant", "evidence", "diverse", "nearest", "load"}; !slices.Equal(names, want) {
+	if want := []string{"filter", "bm25", "vector", "text", "fuse", "relevant", "instructions", "evidence", "diverse", "nearest", "load"}; !slices.Equal(names, want) {
 		t.Errorf("stages %v, want %v", names, want)
 	}
 }
