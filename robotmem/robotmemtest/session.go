@@ -221,7 +221,8 @@ func storedLater(t *testing.T, s robotmem.Service) {
 	given := do(t, s.StartSession, &robotmem.StartSessionRequest{Collection: "later", StartedAt: new(day)}).SessionID
 	refused(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: given, EndedAt: new(day.Add(-time.Minute))},
 		robotmem.Invalid, "ended_at")
-	do(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: given, EndedAt: new(day.Add(time.Minute))})
+	ended := do(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: given, EndedAt: new(day.Add(time.Minute))})
+	equal(t, "length of the given times", ended.Summary.DurationS, 60.0)
 
 	told := start(t, s, "later")
 	for i := range 3 {
@@ -232,7 +233,11 @@ func storedLater(t *testing.T, s robotmem.Service) {
 			})
 	}
 
-	end(t, s, told)
+	ended = do(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: told})
+	equal(t, "length of the memories' times", ended.Summary.DurationS, 7200.0)
+	if !strings.Contains(ended.Summary.Text, " in 2h0m0s") {
+		t.Errorf("summary %q, want a length of 2 hours", ended.Summary.Text)
+	}
 
 	res := do(t, s.Sessions, &robotmem.SessionsRequest{Collection: "later", Limit: 2})
 	next := do(t, s.Sessions, &robotmem.SessionsRequest{Collection: "later", Limit: 2, Cursor: res.Next})

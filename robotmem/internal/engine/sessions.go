@@ -174,13 +174,15 @@ func (n *Engine) endSession(
 	}
 
 	m.Step("summing up", 2, endStages)
-	if res.Summary, err = tx.SummarizeSession(&s.Session, tx.Now, r.OutcomeScore,
-		res.Consolidated.SupersededCount); err != nil {
+	began, ended, err := tx.SpanOfSession(&s.Session, r.EndedAt)
+	if err != nil {
 		return nil, err
 	}
 
-	began, ended, err := tx.SpanOfSession(&s.Session, r.EndedAt)
-	if err != nil {
+	// The length of an episode that is stored later is that of its own times, not the time since then.
+	s.CreatedAt = began
+	if res.Summary, err = tx.SummarizeSession(&s.Session, ended, r.OutcomeScore,
+		res.Consolidated.SupersededCount); err != nil {
 		return nil, err
 	}
 
