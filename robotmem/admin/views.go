@@ -111,6 +111,7 @@ type Incident struct {
 	Collection     string    `json:"collection"`
 	Robot          string    `json:"robot,omitempty"`
 	Task           string    `json:"task,omitempty"`
+	Object         string    `json:"object,omitempty" doc:"What the task handled, as the context names it at object or task.object."`
 	At             time.Time `json:"at" doc:"When the failure was observed, or the episode ended."`
 	Said           string    `json:"said,omitempty" doc:"The text of the memory."`
 	Place          any       `json:"place,omitempty" doc:"The value of spatial in its context."`
@@ -119,7 +120,7 @@ type Incident struct {
 	PerceptionType string    `json:"perception_type,omitempty"`
 	MediaType      string    `json:"media_type,omitempty"`
 	Summary        string    `json:"summary,omitempty" doc:"What the node read in the perception that shows it."`
-	Group          string    `json:"group" doc:"Equal for incidents of one collection and task with similar words."`
+	Group          string    `json:"group" doc:"Equal for incidents of one collection, task and object with similar words."`
 	Repeats        int       `json:"repeats" doc:"How many of the group there were until this one, this one included."`
 	FirstAt        time.Time `json:"first_at" doc:"The first of the group."`
 	Resolved       *Resolved `json:"resolved,omitempty"`

@@ -58,3 +58,52 @@ func TestIncidentLines(t *testing.T) {
 		}
 	}
 }
+
+// TestIncidentGroupsOfObjects: failures of different objects are no repeats of each other, although their texts
+// share most words. An incident without an object belongs to the group with which it shares the most.
+func TestIncidentGroupsOfObjects(t *testing.T) {
+	n := openAt(t, t.TempDir()+"/memory.db", local.Options{})
+	began := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
+	attempts := []struct {
+		said, object string
+		repeats      int
+	}{
+		{"the steel plate slipped at grip_force=19 N", "steel plate", 1},
+		{"the wet glass slipped at grip_force=9 N", "wet glass", 1},
+		{"the steel plate slipped at grip_force=20 N", "steel plate", 2},
+		{"the wet glass slipped at grip_force=9.5 N", "", 2},
+		{"it turned over while lifting", "steel plate", 1},
+		{"it turned over while lifting", "wet glass", 1},
+	}
+	for i, a := range attempts {
+		about := robotmem.Object{"attempt": i, "task": map[string]any{"name": "pick", "success": false}}
+		if a.object != "" {
+			about["object"] = a.object
+		}
+		_, err := n.Learn(t.Context(), &robotmem.LearnRequest{
+			Insight: a.said, ObservedAt: new(began.Add(time.Duration(i) * time.Hour)), Context: about,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	res, err := n.Incidents(t.Context(), &admin.IncidentsRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(res.Incidents) != len(attempts) {
+		t.Fatalf("%d incidents, want %d", len(res.Incidents), len(attempts))
+	}
+	groups := map[string]bool{}
+	for k, in := range res.Incidents { // newest first
+		want := attempts[len(attempts)-1-k]
+		if in.Said != want.said || in.Object != want.object || in.Repeats != want.repeats {
+			t.Errorf("%q of %q is the %d. time, want %q of %q the %d.", in.Said, in.Object, in.Repeats, want.said, want.object, want.repeats)
+		}
+		groups[in.Group] = true
+	}
+	if len(groups) != 4 {
+		t.Errorf("%d groups, want 4", len(groups))
+	}
+}

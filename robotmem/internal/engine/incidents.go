@@ -166,6 +166,7 @@ func incidentOf(m *robotmem.Memory, s *robotmem.Session) admin.Incident {
 	if m != nil {
 		i.MemoryID, i.SessionID, i.Collection, i.At, i.Said = m.MemoryID, m.SessionID, m.Collection, m.ObservedAt, m.Content
 		i.Robot, i.Task, i.Place = record.RobotOf(m.Context), record.TaskOf(m.Context), m.Spatial
+		i.Object = record.ObjectOf(m.Context)
 		if m.Type == "perception" {
 			i.PerceptionID, i.PerceptionType, i.MediaType, i.Summary = m.MemoryID, m.PerceptionType, m.MediaType, m.Summary
 		}
@@ -181,6 +182,7 @@ func incidentOf(m *robotmem.Memory, s *robotmem.Session) admin.Incident {
 	if s != nil {
 		i.Kind, i.SessionID, i.Collection = "session", s.SessionID, s.Collection
 		i.Robot, i.Task = cmp.Or(i.Robot, record.RobotOf(s.Context)), cmp.Or(i.Task, record.TaskOf(s.Context))
+		i.Object = cmp.Or(i.Object, record.ObjectOf(s.Context))
 		if i.Place == nil {
 			i.Place = s.Context["spatial"]
 		}
@@ -194,16 +196,17 @@ func incidentOf(m *robotmem.Memory, s *robotmem.Session) admin.Incident {
 	return i
 }
 
-// group finds what happened repeatedly: incidents of one collection and task whose texts
+// group finds what happened repeatedly: incidents of one collection, task and object whose texts
 // share half of their words, without numbers. all is newest first.
 func group(all []admin.Incident) {
 	type known struct {
-		key   string
-		words []string
-		count int
-		first time.Time
+		key, object string
+		words       []string
+		count       int
+		first       time.Time
 	}
 	byTask := map[[2]string][]*known{}
+	taken := map[string]bool{}
 
 	// The oldest comes first, so that the first incident of a group gets the count 1 and later ones are repeats.
 	for k := len(all) - 1; k >= 0; k-- {
@@ -214,12 +217,20 @@ func group(all []admin.Incident) {
 		})
 
 		var g *known
+		best := 0.0
 
 		for _, old := range byTask[task][max(0, len(byTask[task])-maxCandidates):] {
-			if len(words)+len(i.Task) > 0 && slices.Equal(words, old.words) ||
-				consolidate.Jaccard(words, old.words) >= sameIncident {
-				g = old
-				break
+			if old.object != "" && i.Object != "" && old.object != i.Object {
+				continue // a glass that slips is no repeat of a plate that slips
+			}
+
+			// Without an object several groups may share half of the words. The one with the most is meant.
+			share := consolidate.Jaccard(words, old.words)
+			if len(words)+len(i.Task) > 0 && slices.Equal(words, old.words) {
+				share = 1
+			}
+			if share >= sameIncident && share > best {
+				g, best = old, share
 			}
 		}
 		if g == nil {
@@ -228,9 +239,17 @@ func group(all []admin.Incident) {
 				// Without words and a task nothing shows that two incidents are the same.
 				fmt.Fprint(h, i.SessionID, i.MemoryID)
 			}
+
+			// Facts that resolve a group hold its key, so the object is part of a key only where two objects share
+			// their words.
+			if taken[fmt.Sprintf("%016x", h.Sum64())] {
+				fmt.Fprintf(h, "%q", i.Object)
+			}
 			g = &known{key: fmt.Sprintf("%016x", h.Sum64()), words: words, first: i.At}
 			byTask[task] = append(byTask[task], g)
+			taken[g.key] = true
 		}
+		g.object = cmp.Or(g.object, i.Object)
 		g.count++
 		i.Group, i.Repeats, i.FirstAt = g.key, g.count, g.first
 	}

@@ -40,8 +40,11 @@ func CleanName(s string, limit int) string {
 var TaskPaths = []string{"task.name", "task", "task.type", "task.goal"}
 
 // TaskOf returns the name of the task in a context, "" without one.
-func TaskOf(context robotmem.Object) string {
-	for _, path := range TaskPaths {
+func TaskOf(context robotmem.Object) string { return firstText(context, TaskPaths) }
+
+// firstText returns the first text at one of the paths.
+func firstText(context robotmem.Object, paths []string) string {
+	for _, path := range paths {
 		v, _ := context.At(path)
 		if name, ok := v.(string); ok {
 			return name
@@ -50,6 +53,14 @@ func TaskOf(context robotmem.Object) string {
 
 	return ""
 }
+
+// ObjectPaths are the paths of a context that may hold the name of what its task handles.
+var ObjectPaths = []string{
+	"object", "object.name", "object.type", "object.class", "task.object", "task.object.name", "task.object.type",
+}
+
+// ObjectOf returns the name of the object in a context, "" without one.
+func ObjectOf(context robotmem.Object) string { return firstText(context, ObjectPaths) }
 
 // RobotOf returns the robot that a context names: robot.id, robot.name, or robot if it is a text.
 func RobotOf(context robotmem.Object) string {

@@ -1640,13 +1640,15 @@ export interface components {
              * @description The first of the group.
              */
             first_at: string;
-            /** @description Equal for incidents of one collection and task with similar words. */
+            /** @description Equal for incidents of one collection, task and object with similar words. */
             group: string;
             /** @description session: an episode that failed. memory: a failed memory of no episode, or of one that did not fail. */
             kind: string;
             media_type?: string;
             /** @description The memory that tells of the failure: of an episode the newest failed fact. Absent for an episode without memories. */
             memory_id?: number;
+            /** @description What the task handled, as the context names it at object or task.object. */
+            object?: string;
             /** @description The perception that shows it: the last trace or sound that began before the failure, else picture or cloud. */
             perception_id?: number;
             perception_type?: string;

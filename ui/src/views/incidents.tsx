@@ -177,6 +177,7 @@ function Row({ i, line }: { i: Incident; line?: Line }) {
           {i.resolved && <span class="mark good">{t("resolved")}</span>}
           {i.robot && <span>{i.robot}</span>}
           {i.task && <span>{i.task}</span>}
+          {i.object && <span dir="auto">{i.object}</span>}
           <span>{i.collection}</span>
           {where && <span>{t("at", { place: where })}</span>}
           <When time={i.at} />

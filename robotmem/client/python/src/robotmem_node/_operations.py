@@ -537,6 +537,7 @@ class Incident(Answer):
     kind: str
     media_type: str | None
     memory_id: int | None
+    object: str | None
     perception_id: int | None
     perception_type: str | None
     place: Any
