@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 // forces are the numbers before "N" in a text.
@@ -146,4 +147,89 @@ func (w *world) fewLines(t *testing.T) {
 	if first := eval[string](p, `document.querySelector("[data-incident]").innerText`); strings.Contains(first, "jammed") {
 		t.Errorf("the first incident is %q, want a failed episode", first)
 	}
+}
+
+// weakAdvice: whether the steel plate slips depends on neither parameter. The page says that the evidence is weak,
+// and its headline recommends no value that failed in most attempts.
+func (w *world) weakAdvice(t *testing.T) {
+	var plates admin.IncidentsResponse
+	decode(t, w.monthNode, "/api/incidents?words=steel+plate", &plates)
+	if len(plates.Incidents) == 0 {
+		t.Fatal("no steel plate slipped")
+	}
+	p := w.open(t, w.monthNode, wide)
+	p.goTo("/incident/s/" + plates.Incidents[0].SessionID)
+	p.see(".incident-doubt", "may be chance")
+	p.see(".incident-answer", "Suggested together: approach_speed")
+	keep(t, "month-weak", w.picture(p))
+	share := regexp.MustCompile(`(held|slipped) (\d+) of (\d+)`)
+	if said := p.text(".incident-verdict", ""); said != "" {
+		for _, m := range share.FindAllStringSubmatch(said, -1) {
+			n, of := number(t, m[2]), number(t, m[3])
+			if 2*n < of {
+				t.Errorf("the headline %q counts less than half of the attempts", said)
+			}
+		}
+	}
+}
+
+func number(t *testing.T, text string) float64 {
+	t.Helper()
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// apart: one fact of an episode tells what is attempted, a later one how it went. The page of the slip, the nearest
+// success and the advice name the force all the same.
+func (w *world) apart(t *testing.T) {
+	var slip string
+	n := w.serve(t, w.plant(t, func(p *planter) {
+		random := rand.New(rand.NewPCG(3, 1))
+		for i, force := range []float64{12, 12.5, 13, 12, 12.5, 9, 9.5, 9} {
+			held := force > 11
+			began := time.Now().Add(-time.Duration(24-i) * time.Hour).Truncate(time.Second).UTC()
+			slip = do(p, p.m.StartSession, &robotmem.StartSessionRequest{Collection: shop, StartedAt: &began}).SessionID
+			p.save(slip, "tactile", "wrench of the wrist", pickCSV(random, attempt{force: force, held: held}), "text/csv", "/wrist/ft", began,
+				robotmem.Object{"kind": "wrench", "units": map[string]any{"force": "N", "torque": "Nm"}, "duration_s": 3})
+			p.learnIn(slip, fmt.Sprintf("gripping with %g N, try %d", force, i), began.Add(time.Second), robotmem.Object{
+				"params": map[string]any{"grip_force": fmt.Sprintf("%.1f N", force)}, "task": map[string]any{"name": "pick"},
+			})
+			said, outcome := fmt.Sprintf("it held, try %d", i), "success"
+			if !held {
+				said, outcome = fmt.Sprintf("it slipped, try %d", i), "failure"
+			}
+			p.learnIn(slip, said, began.Add(2800*time.Millisecond), robotmem.Object{"task": map[string]any{"name": "pick", "success": held}})
+			do(p, p.m.EndSession, &robotmem.EndSessionRequest{SessionID: slip, Outcome: outcome, EndedAt: new(began.Add(3 * time.Second))})
+		}
+	}))
+	p := w.open(t, n, wide)
+	p.goTo("/incident/s/" + slip)
+	p.see(".incident-verdict .bad", "9 N slipped 2 of 2")
+	p.see(".incident-bars li:has(.chip)", "9 N")
+	p.see(".incident-differs tr", "params.grip_force")
+	row := eval[[]string](p, `[...document.querySelector(".incident-differs tbody tr").children].map((c) => c.textContent)`)
+	if row[0] != "params.grip_force" || row[1] != "9.0 N" || forcesIn(t, row[2])[0] < leastHold {
+		t.Errorf("the first difference is %q, want 9.0 N and a force that held", row)
+	}
+	keep(t, "apart", w.picture(p))
+}
+
+// repeatsOfObjects: Home counts how often the glass slipped, without the plates that did.
+func (w *world) repeatsOfObjects(t *testing.T) {
+	slips := 0
+	var all admin.IncidentsResponse
+	decode(t, w.monthNode, "/api/incidents?limit=100", &all)
+	for _, i := range all.Incidents {
+		if strings.Contains(i.Said, "wet glass") {
+			slips++
+		}
+	}
+	p := w.open(t, w.monthNode, wide)
+	p.goTo("/")
+	p.see(".latest .incident-groups a", fmt.Sprintf("the wet glass slipped at grip_force=… N\n%d times", slips))
+	p.see(".latest .incident-groups a", "the steel plate slipped")
+	keep(t, "month-home", w.picture(p))
 }

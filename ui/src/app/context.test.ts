@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Memory } from "../api/client";
-import { at, differences, equality, lived, merged, objectOf, ofTask, taskOf, values } from "./context";
+import { at, attempted, differences, equality, lived, merged, objectOf, ofTask, taskOf, values } from "./context";
 
 const fact = (context: unknown, rest: object = {}) =>
   ({ type: "fact", status: "active", context, ...rest }) as unknown as Memory;
@@ -90,8 +90,29 @@ test("task and object of a context", () => {
   assert.equal(taskOf({ task: "polish" }), "polish");
   assert.equal(taskOf({ task: { name: "polish" } }), "polish");
   assert.equal(taskOf({ task: { name: "" } }), undefined);
-  assert.deepEqual(ofTask("polish"), { $or: [{ "task.name": "polish" }, { task: "polish" }] });
+  assert.equal(taskOf({ task: { goal: "polish" } }), "polish");
+  assert.deepEqual(ofTask("polish").$or.slice(0, 2), [{ "task.name": "polish" }, { task: "polish" }]);
   assert.deepEqual(objectOf({ task: { object: { type: "cup" } } }), { path: "task.object.type", name: "cup" });
   assert.deepEqual(objectOf({ object: "glass", task: { object: "cup" } }), { path: "object", name: "glass" });
   assert.equal(objectOf({ object: { mass: 2 } }), undefined);
+});
+
+test("an attempt is what its facts said before, unless they are attempts of their own", () => {
+  const at = (seconds: number) => ({ observed_at: new Date(seconds * 1000).toISOString() });
+  const plan = fact({ params: { force: "9 N" }, object: "glass", noise: 1 }, at(1));
+  const other = fact({ params: { force: "12 N", speed: 2 } }, { outcome: "success", ...at(2) });
+  const slip = fact({ task: { success: false } }, { outcome: "failure", ...at(3) });
+  const later = fact({ params: { force: "13 N" } }, at(4));
+  const all = [plan, other, slip, later];
+  const start = { robot: "arm-7", params: { force: "8 N", lift: 1 } };
+  assert.deepEqual(attempted(start, all, slip), {
+    robot: "arm-7",
+    params: { force: "9 N", lift: 1 },
+    object: "glass",
+    task: { success: false },
+  });
+  const said = fact({ params: { force: "7 N" } }, { outcome: "failure", ...at(3) });
+  assert.deepEqual(attempted({}, [plan, said], said).params, { force: "7 N" }, "what the failure says goes before");
+  assert.deepEqual(attempted({}, [{ ...plan, status: "invalidated" }], slip).params, undefined);
+  assert.deepEqual(start.params, { force: "8 N", lift: 1 }, "the context of the episode is left as it was");
 });

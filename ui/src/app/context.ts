@@ -62,14 +62,33 @@ export function equality(a: unknown, b: unknown): number {
   return own.length === 0 ? 0 : own.filter(([path, v]) => other.get(path) === v).length / own.length;
 }
 
+/** The sections of a context that tell what was attempted. */
+const attempting = ["params", "task", "object"];
+
+/**
+ * The context of an attempt: of its episode, of what its facts said of it before, and of the memory that tells the
+ * outcome. A fact with an outcome is an attempt of its own.
+ */
+export function attempted(episode: unknown, memories: Memory[], told?: Memory): Tree {
+  const said = memories.filter(
+    (m) =>
+      m.type === "fact" && (m.status ?? "active") === "active" && m.outcome !== "success" && m.outcome !== "failure",
+  );
+  const before = said.filter((m) => !told || Date.parse(m.observed_at) <= Date.parse(told.observed_at));
+  const plan = (m: Memory) => Object.fromEntries(Object.entries(m.context ?? {}).filter(([key]) => attempting.includes(key)));
+  return merged(before.reduce((all, m) => merged(all, plan(m)), merged({}, episode)), told?.context);
+}
+
+/** Paths of the name of a task, as the node reads them. */
+const taskPaths = ["task.name", "task", "task.type", "task.goal"];
+
 /** The name of the task that a context tells. */
 export function taskOf(context: unknown): string | undefined {
-  for (const name of [at(context, "task"), at(context, "task.name")]) if (typeof name === "string" && name) return name;
-  return undefined;
+  return taskPaths.map((path) => at(context, path)).find((name): name is string => typeof name === "string" && !!name);
 }
 
 /** A filter for the memories of a task. */
-export const ofTask = (task: string) => ({ $or: [{ "task.name": task }, { task }] });
+export const ofTask = (task: string) => ({ $or: taskPaths.map((path) => ({ [path]: task })) });
 
 const objectPaths = ["object", "object.name", "object.type", "object.class", "task.object", "task.object.name", "task.object.type"];
 

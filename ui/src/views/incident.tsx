@@ -6,7 +6,7 @@ import { useMemo, useRef, useState } from "preact/hooks";
 import type { Answer, Memory } from "../api/client";
 import { go, route, withQuery } from "../app/address";
 import { useAsk } from "../app/ask";
-import { differences, lived, merged, taskOf } from "../app/context";
+import { attempted, differences, lived, merged, taskOf } from "../app/context";
 import { useEpisode } from "../app/episode";
 import { useMoment } from "../app/moment";
 import { ago, day, moment, number } from "../app/text";
@@ -89,12 +89,12 @@ function Incident({ refer, session, collection, memories, failure, done, total }
   const first = order[0] && shotAt(order[0], at);
   const deciding = first && gap(first, at) === 0 && rank(first.m) < 9 ? first.m : undefined;
   const said = failure?.content ?? session?.summary?.text ?? t("incident");
-  const context = useMemo(() => merged(session?.context, failure?.context), [session, failure]);
+  const context = useMemo(() => attempted(merged(session?.context, deciding?.context), memories, failure), [session, deciding, memories, failure]);
   const task = taskOf(context);
   const near = useNear({ collection, session: session?.session_id, deciding, at, failure, context });
   const advice = useAdvice(collection, task, said, context);
   const words = verbs(said, near.said);
-  const told = verdict(advice.answer, words, failure?.context);
+  const told = verdict(advice.answer, words, context);
   useTitle(`${said}, ${moment(new Date(at * 1000))}`);
   return (
     <article class="incident stack">
@@ -103,12 +103,12 @@ function Incident({ refer, session, collection, memories, failure, done, total }
       {done && total > memories.length && <p class="notice card">{t("truncated", { n: number(memories.length), all: number(total) })}</p>}
       <div class="incident-columns">
         <div class="stack incident-side">
-          <AnswerCard advice={advice} said={said} verbs={words} failed={failure} />
+          <AnswerCard advice={advice} said={said} verbs={words} context={context} />
           <Similar near={near} deciding={deciding} />
         </div>
         <div class="stack">
           <Streams order={order} collection={collection} cursor={cursor} view={view} at={at} memories={memories} />
-          <NearestSuccess near={near} deciding={deciding} cursor={cursor} view={view} session={session} failure={failure} />
+          <NearestSuccess near={near} deciding={deciding} cursor={cursor} view={view} session={session} context={context} />
         </div>
       </div>
     </article>
@@ -267,10 +267,11 @@ interface SuccessProps {
   cursor: Signal<number | undefined>;
   view: Signal<Stretch | undefined>;
   session?: Answer<"session">;
-  failure?: Memory;
+  /** What the failure attempted. */
+  context: unknown;
 }
 
-function NearestSuccess({ near, deciding, cursor, view, session, failure }: SuccessProps) {
+function NearestSuccess({ near, deciding, cursor, view, session, context }: SuccessProps) {
   const asked = route.value.query.get("with");
   const chosen = near.successes?.find(({ m }) => String(m.memory_id) === asked) ?? near.successes?.[0];
   if (!deciding || !comparable(deciding)) return null;
@@ -296,7 +297,7 @@ function NearestSuccess({ near, deciding, cursor, view, session, failure }: Succ
             onChange={(v) => go(withQuery({ with: v }))}
           />
           <Overlay key={chosen.m.memory_id} failure={deciding} success={chosen.m} cursor={cursor} view={view} />
-          <Differs key={`d${chosen.m.memory_id}`} session={session} failure={failure ?? deciding} success={chosen} />
+          <Differs key={`d${chosen.m.memory_id}`} failed={context} success={chosen} />
         </>
       )}
     </section>
@@ -304,14 +305,14 @@ function NearestSuccess({ near, deciding, cursor, view, session, failure }: Succ
 }
 
 /** Context values that are not the same in the failure and in the success. */
-function Differs({ session, failure, success: { m: success, fact: known } }: { session?: Answer<"session">; failure: Memory; success: Success }) {
+function Differs({ failed, success: { m: success, fact: known } }: { failed: unknown; success: Success }) {
   const other = useAsk("session", success.session_id ? { session_id: success.session_id } : undefined, { live: 0 });
   const episode = useAsk("session_memories", success.session_id ? { session_id: success.session_id, limit: choices } : undefined, { live: 0 });
   const all = useSignal(false);
   if (success.session_id && !(other.answer && episode.answer)) return other.error ? <ErrorBox error={other.error} again={other.again} /> : <Loading lines={3} />;
   const fact = known ?? (outcome(success) === undefined ? succeeding(episode.answer?.memories) : undefined);
-  const mine = lived(merged(session?.context, failure.context), []);
-  const theirs = lived(merged(merged(other.answer?.context, success.context), fact?.context), []);
+  const mine = lived(failed, []);
+  const theirs = lived(attempted(merged(other.answer?.context, success.context), episode.answer?.memories ?? [], fact), []);
   const rows = differences(mine, theirs).filter(([path]) => !path.startsWith("resolves") && path !== "task.success");
   return (
     <>

@@ -1,12 +1,11 @@
 // What other attempts of the task say: which values failed, which worked, in words and bars.
 
-import type { Memory } from "../api/client";
 import { useAsk, type Asked } from "../app/ask";
 import { at, objectOf } from "../app/context";
 import { lang } from "../app/text";
 import { ErrorBox, Loading } from "../parts/states";
 import { t } from "./incident.text";
-import { holds, named, ordered, sentence, verdict, type Advice, type Parameter, type Verbs } from "./incident_verdict";
+import { doubt, holds, named, ordered, sentence, together, verdict, type Advice, type Parameter, type Verbs } from "./incident_verdict";
 
 const mostParameters = 3;
 const mostValues = 8;
@@ -31,14 +30,17 @@ interface AnswerCardProps {
   advice: AskedAdvice;
   said: string;
   verbs: Verbs;
-  failed?: Memory;
+  /** What the failure attempted. */
+  context: unknown;
 }
 
-export function AnswerCard({ advice, said, verbs: v, failed }: AnswerCardProps) {
+export function AnswerCard({ advice, said, verbs: v, context }: AnswerCardProps) {
   const { answer: a, task, object } = advice;
   if (!a) return <section class="card incident-answer">{advice.error ? <ErrorBox error={advice.error} again={advice.again} /> : <Loading lines={4} />}</section>;
-  const told = verdict(a, v, failed?.context);
+  const told = verdict(a, v, context);
   const parameters = ordered(a).slice(0, mostParameters);
+  const doubtful = told && doubt(a);
+  const values = told && together(a);
   return (
     <section class="card incident-answer" aria-labelledby="incident-answer">
       <header>
@@ -57,8 +59,10 @@ export function AnswerCard({ advice, said, verbs: v, failed }: AnswerCardProps) 
           <p class="dim">{t("noAnswerHint")}</p>
         </>
       )}
+      {doubtful && <p class="incident-doubt">{t(doubtful)}</p>}
+      {values && <p class="dim">{t("together", { values })}</p>}
       {parameters.map((p) => (
-        <Bars key={p.path} of={p} verbs={v} mine={at(failed?.context, p.path)} suggested={a.suggestion?.parameters[p.path]} />
+        <Bars key={p.path} of={p} verbs={v} mine={at(context, p.path)} suggested={a.suggestion?.parameters[p.path]} />
       ))}
       {a.differs
         .filter((d) => !parameters.some((p) => p.path === d.path))

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { lang } from "../app/text";
-import { holds, ordered, sentence, valueText, verbs, verdict, type Advice, type Parameter } from "./incident_verdict";
+import { doubt, holds, ordered, sentence, together, valueText, verbs, verdict, type Advice, type Parameter } from "./incident_verdict";
 
 afterEach(() => (lang.value = "en"));
 
@@ -83,4 +83,29 @@ test("the verdict names the value of this failure and the suggestion", () => {
   assert.equal(verdict(advice([p]), words)!.good, undefined, "nothing but a suggestion recommends");
   assert.equal(verdict(advice([]), words), undefined);
   assert.equal(verdict(undefined, words), undefined);
+});
+
+test("a value that failed in most attempts is not recommended alone", () => {
+  const speed = parameter("params.approach_speed", [record(0.1, 7, 4), record(0.3, 7, 3)], "m/s");
+  const force = parameter("params.force", [record(19, 4, 1), record(21, 4, 3)], "N");
+  const suggestion = { parameters: { "params.approach_speed": "0.3 m/s", "params.force": "21 N" } };
+  const told = verdict(advice([speed, force], { suggestion }), words, { params: { force: "19 N" } });
+  assert.equal(told!.path, "params.force");
+  assert.equal(told!.good, "21 N held 3 of 4");
+  assert.equal(told!.bad, "19 N slipped 3 of 4");
+  const alone = verdict(advice([speed], { suggestion }), words);
+  assert.deepEqual([alone!.good, alone!.value], [undefined, undefined]);
+});
+
+test("what is doubtful in an advice, and what it suggests together", () => {
+  const speed = parameter("params.speed", [record(0.1, 7, 4), record(0.3, 7, 3)], "m/s");
+  const force = parameter("params.force", [record(19, 4, 1), record(21, 4, 3)], "N");
+  const both = [speed, force];
+  assert.equal(doubt(advice(both, { evidence: "good" })), undefined);
+  assert.equal(doubt(advice(both, { evidence: "weak" })), "mayBeChance");
+  assert.equal(doubt(advice(both, { evidence: "weak", differs: [{ path: "robot" }] })), "mayBeChance");
+  assert.equal(doubt(advice(both, { evidence: "weak", differs: [{ path: "params.force" }] })), "fewNear");
+  const suggestion = { parameters: { "params.speed": 0.3, "params.force": "21 N" } };
+  assert.equal(together(advice(both, { suggestion })), "speed 0.3, force 21 N");
+  assert.equal(together(advice([force], { suggestion })), undefined);
 });

@@ -73,15 +73,34 @@ export function ordered(a: Advice): Parameter[] {
 
 /**
  * The suggestion of advise in words, with what came of the values beside it, and the value of this
- * failure, or the worst where this one did not fail by it. Nothing but advise recommends a value.
+ * failure, or the worst where this one did not fail by it. Nothing but advise recommends a value. A
+ * value that failed in most attempts is no recommendation alone, even if a combination with it worked.
  */
 export function verdict(a: Advice | undefined, v: Verbs, context?: unknown): Verdict | undefined {
-  const p = a && ordered(a)[0];
+  const all = a ? ordered(a) : [];
+  const value = (p: Parameter) => a?.suggestion?.parameters[p.path];
+  const worked = (p: Parameter) => (p.values.find((r) => holds(r, value(p)))?.rate ?? 1) >= 0.5;
+  const p = all.find((p) => value(p) !== undefined && worked(p)) ?? all[0];
   if (!p) return undefined;
   const worst = [...p.values].sort((x, y) => x.high - y.high || x.rate - y.rate)[0]!;
   const mine = p.values.find((r) => r.rate < 0.5 && holds(r, at(context, p.path))) ?? worst;
-  const value = a.suggestion?.parameters[p.path];
-  return { path: p.path, good: suggested(p, value, v), bad: mine.rate < 0.5 ? sentence(p, mine, v) : undefined, value };
+  const bad = mine.rate < 0.5 ? sentence(p, mine, v) : undefined;
+  return worked(p) ? { path: p.path, good: suggested(p, value(p), v), bad, value: value(p) } : { path: p.path, bad };
+}
+
+/** What the answer of advise does not show: that its differences may be chance, or that few attempts are near. */
+export function doubt(a: Advice): "mayBeChance" | "fewNear" | undefined {
+  if (a.evidence !== "weak") return undefined;
+  return a.differs.some((d) => a.parameters.some((p) => p.path === d.path)) ? "fewNear" : "mayBeChance";
+}
+
+/** The values that advise suggests together, if they are of more than one parameter. */
+export function together(a: Advice): string | undefined {
+  const values = ordered(a).flatMap((p) => {
+    const value = a.suggestion?.parameters[p.path];
+    return value === undefined ? [] : [`${named(p)} ${typeof value === "number" ? significant(value) : String(value)}`];
+  });
+  return values.length > 1 ? values.join(", ") : undefined;
 }
 
 export function suggested(p: Parameter, value: unknown, v: Verbs): string | undefined {
