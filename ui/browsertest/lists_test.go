@@ -72,4 +72,11 @@ func (w *world) covered(t *testing.T) {
 	p.see("main .trace-panel", "Force")
 	p.until(inked(".trace-panel canvas"))
 	p.see("main .row-title", "wrench of the wrist")
+
+	// A dry mug that is held by the same force says nothing of the glass.
+	p.see(".row-title", "held the wet glass")
+	if others := eval[[]string](p, `[...document.querySelectorAll(".row-title")].map((e) => e.textContent).filter((s) => s.includes("held the") && !s.includes("wet glass"))`); len(others) > 0 {
+		t.Errorf("what worked in such a case is %q, want successes with the glass", others)
+	}
+	keep(t, "month-memory", w.picture(p))
 }

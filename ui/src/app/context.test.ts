@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Memory } from "../api/client";
-import { at, attempted, differences, equality, lived, merged, objectOf, ofTask, taskOf, values } from "./context";
+import { at, attempted, differences, equality, lived, merged, objectOf, ofTask, similar, taskOf, values } from "./context";
 
 const fact = (context: unknown, rest: object = {}) =>
   ({ type: "fact", status: "active", context, ...rest }) as unknown as Memory;
@@ -115,4 +115,15 @@ test("an attempt is what its facts said before, unless they are attempts of thei
   assert.deepEqual(attempted({}, [plan, said], said).params, { force: "7 N" }, "what the failure says goes before");
   assert.deepEqual(attempted({}, [{ ...plan, status: "invalidated" }], slip).params, undefined);
   assert.deepEqual(start.params, { force: "8 N", lift: 1 }, "the context of the episode is left as it was");
+});
+
+test("attempts like another are of its task and object", () => {
+  const task = ofTask("pick");
+  assert.deepEqual(similar({ task: { name: "pick" }, object: "glass" }), {
+    narrow: [task, { object: "glass" }],
+    wide: [task],
+  });
+  assert.deepEqual(similar({ task: { name: "pick" } }), { narrow: undefined, wide: [task] });
+  assert.deepEqual(similar({ object: "glass" }), { narrow: [{ object: "glass" }], wide: [] });
+  assert.deepEqual(similar(undefined), { narrow: undefined, wide: [] });
 });

@@ -100,3 +100,14 @@ export function objectOf(context: unknown): { path: string; name: string } | und
   }
   return undefined;
 }
+
+/**
+ * Filters for other attempts of what a context tells: those of the same task with the same object, if it names an
+ * object, and those of the same task. What failed with one object may work with another.
+ */
+export function similar(context: unknown): { narrow?: object[]; wide: object[] } {
+  const task = taskOf(context);
+  const object = objectOf(context);
+  const wide = task ? [ofTask(task)] : [];
+  return { narrow: object && [...wide, { [object.path]: object.name }], wide };
+}

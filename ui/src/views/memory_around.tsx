@@ -4,6 +4,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { call, type Memory } from "../api/client";
 import { useAsk } from "../app/ask";
+import { similar } from "../app/context";
 import { drawable } from "../parts/drawable";
 import { Why } from "../parts/found";
 import { MemoryRow } from "../parts/memory_row";
@@ -80,23 +81,24 @@ export function Around({ m }: { m: Memory }) {
   );
 }
 
-/** What worked where this failed: the same words, among successes of the collection. */
+/** What worked where this failed: the same words, among successes of the same task and object, else of the task, else of all. */
 export function Instead({ m }: { m: Memory }) {
-  const found = useAsk(
-    "recall",
-    {
-      query: m.content,
-      collection: m.collection,
-      context_filter: { "task.success": true },
-      type: "fact",
-      n: shown,
-      diversity: 0.5,
-      min_relevance: leastRelevant,
-      explain: true,
-      as_you_type: true,
-    },
-    { live: 0 },
-  );
+  const asked = (of: object[]) => ({
+    query: m.content,
+    collection: m.collection,
+    context_filter: { $and: [{ "task.success": true }, ...of] },
+    type: "fact" as const,
+    n: shown,
+    diversity: 0.5,
+    min_relevance: leastRelevant,
+    explain: true,
+    as_you_type: true,
+  });
+  const { narrow, wide } = similar(m.context);
+  const same = useAsk("recall", narrow && asked(narrow), { live: 0 });
+  const none = !narrow || same.answer?.memories.length === 0;
+  const others = useAsk("recall", none ? asked(wide) : undefined, { live: 0 });
+  const found = none ? others : same;
   if (!found.answer?.memories.length) return null;
   return (
     <section class="card">
