@@ -112,3 +112,13 @@ test("no more times than are asked for, with the first and the last", () => {
   ]);
   assert.deepEqual(motion(many, "base", "map", 3)!.times, [1, 6, 11]);
 });
+
+test("transforms of a simulator stand at the times at which they were recorded", () => {
+  const wall = 1_790_000_000;
+  const messages = [12, 13].map((sec, i) => ({
+    time: wall + i,
+    value: { transforms: [transform("map", "base", sec, [i, 0, 0])] },
+  }));
+  const simulated = framesOf([{ topic: "/tf", schema: "tf2_msgs/TFMessage", messages }]);
+  assert.deepEqual(simulated.get("base")!.times, [wall, wall + 1]);
+});

@@ -1,6 +1,6 @@
 // The tree of coordinate frames, and how one moves in another.
 
-import { list, object, seconds, text, type Fields, type Recorded } from "./messages";
+import { list, object, onClock, text, type Fields, type Recorded } from "./messages";
 
 type Vector = [x: number, y: number, z: number];
 type Quaternion = [x: number, y: number, z: number, w: number];
@@ -59,7 +59,7 @@ export function framesOf(recorded: Recorded[]): Frames {
           clean(text(object(x.header).frame_id) || text(x.parent_frame_id)),
           clean(text(x.child_frame_id)),
           fixed,
-          seconds(object(x.header).stamp) ?? seconds(x.timestamp) ?? time,
+          onClock(object(x.header).stamp, time) ?? onClock(x.timestamp, time) ?? time,
           { position: vector(inner.translation), orientation: quaternion(inner.rotation) },
         );
       }

@@ -9,7 +9,7 @@ import { useEffect, useState } from "preact/hooks";
 import { dataURL, Problem } from "../api/client";
 
 export interface Message {
-  /** Seconds since the epoch: the stamp of its header, else when it was recorded. */
+  /** Seconds since the epoch: the stamp of its header if it is of the clock of the recorder, else when it was recorded. */
   time: number;
   value: Fields;
 }
@@ -37,6 +37,15 @@ export function seconds(v: unknown): number | undefined {
   return s > 0 ? s : undefined;
 }
 
+/** The most seconds between two times of one clock, as the importer has it. */
+const mostSkew = 24 * 60 * 60;
+
+/** A stamp as seconds if it is of the clock of a time, undefined if not: the clock of a simulator counts from 0. */
+export function onClock(stamp: unknown, time: number): number | undefined {
+  const s = seconds(stamp);
+  return s !== undefined && Math.abs(s - time) <= mostSkew ? s : undefined;
+}
+
 function decode(bytes: Uint8Array): Recorded {
   const reader = new McapStreamReader();
   reader.append(bytes);
@@ -60,8 +69,9 @@ function decode(bytes: Uint8Array): Recorded {
       }
     } else if (r.type === "Message" && toValue) {
       const value = object(toValue(r.data));
-      const stamp = seconds(object(value.header).stamp) ?? seconds(value.timestamp);
-      out.messages.push({ time: stamp ?? Number(r.logTime) / 1e9, value });
+      const logged = Number(r.logTime) / 1e9;
+      const stamp = onClock(object(value.header).stamp, logged) ?? onClock(value.timestamp, logged);
+      out.messages.push({ time: stamp ?? logged, value });
     }
   }
   return out;

@@ -1,7 +1,7 @@
 // Messages as rows of a table.
 
 import { number } from "../app/text";
-import { list, seconds, text, type Fields, type Recorded } from "./messages";
+import { list, onClock, text, type Fields, type Recorded } from "./messages";
 
 interface Row {
   time: number;
@@ -47,7 +47,7 @@ export function rowsOf({ schema, messages }: Recorded): Row[] {
     return messages.map(({ time, value }) => {
       const rank = Number(value.level);
       return {
-        time: seconds(value.stamp) ?? time,
+        time: onClock(value.stamp, time) ?? time,
         level: { rank, name: names[rank] ?? String(rank) },
         source: text(value.name),
         says: text(value.msg) || text(value.message),
