@@ -39,6 +39,22 @@ func TestCodesOfTheDoctorHaveTexts(t *testing.T) {
 	}
 }
 
+// The page Doctor has a Chinese name for each check. A check that is not listed fails
+// TestEveryCheckHasATestThatItFails of the engine.
+func TestNamesOfTheDoctorHaveTexts(t *testing.T) {
+	listed := regexp.MustCompile(`(?s)\nvar ailments = .*?\n}\n`).FindString(read(t, "../robotmem/internal/engine/doctor_checks_test.go"))
+	checks := regexp.MustCompile(`(?m)^\t"([^"]+)": +{`).FindAllStringSubmatch(listed, -1)
+	if len(checks) < 20 {
+		t.Fatalf("%d checks are listed", len(checks))
+	}
+	texts := regexp.MustCompile(`(?s)const names: .*?\n};`).FindString(read(t, "src/views/doctor_names.ts"))
+	for _, c := range checks {
+		if !regexp.MustCompile(`(?m)^  "?` + regexp.QuoteMeta(c[1]) + `"?: "`).MatchString(texts) {
+			t.Errorf("the check %q has no name in Chinese", c[1])
+		}
+	}
+}
+
 func read(t *testing.T, file string) string {
 	t.Helper()
 	data, err := os.ReadFile(file)

@@ -46,6 +46,7 @@ func TestDashboard(t *testing.T) {
 			"the narrowest window":            w.narrowest,
 			"on paper":                        w.onPaper,
 			"foreign text":                    w.foreignText,
+			"in Chinese":                      w.inChinese,
 			"small previews":                  w.smallPreviews,
 			"few lines":                       w.fewLines,
 			"long lists":                      w.longLists,

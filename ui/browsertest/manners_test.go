@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 // narrowest: no page of a month is wider than 320 px, and none asks for a picture that is not there.
@@ -64,5 +65,26 @@ func (w *world) smallPreviews(t *testing.T) {
 	res, packed := w.node.get(t, fmt.Sprintf("/api/memory/%d/preview?width=264&height=148", w.seed.perceptions["wrench"]), "Accept", "image/*", "Accept-Encoding", "gzip")
 	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "image/svg+xml" || res.Header.Get("Content-Encoding") != "gzip" || len(packed) > len(plain)/2 {
 		t.Errorf("%d %v: %d bytes, plain %d", res.StatusCode, res.Header, len(packed), len(plain))
+	}
+}
+
+// inChinese: the check-up of a healthy node that embeds has no English sentence on the Chinese page.
+func (w *world) inChinese(t *testing.T) {
+	n := w.serve(t, w.month.db, "--embedder", "builtin")
+	var stats admin.StatsResponse
+	for began := time.Now(); time.Since(began) < patience; time.Sleep(100 * time.Millisecond) {
+		if decode(t, n, "/api/stats", &stats); stats.Backlog == 0 {
+			break
+		}
+	}
+	p := w.open(t, n, look{name: "wide-zh", width: 1440, height: 900, lang: "zh"})
+	p.goTo("/doctor")
+	p.see(".checks", "内存向量索引")
+	p.see(".checks", "每条记忆都有向量")
+	sentences := eval[[]string](p, `[...document.querySelectorAll("main *")]
+		.filter((e) => e.children.length === 0 && e.checkVisibility() && /[a-z]+ [a-z]+ [a-z]+/i.test(e.textContent) && !/[\u4e00-\u9fff]/.test(e.textContent))
+		.map((e) => e.textContent)`)
+	if len(sentences) > 0 {
+		t.Errorf("the Chinese page says %q", sentences)
 	}
 }

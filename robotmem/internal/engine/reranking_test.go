@@ -309,7 +309,10 @@ func TestDoctorNamesTheReranker(t *testing.T) {
 		}
 		return found
 	}
-	if got, want := check(e), (admin.Check{Name: "reranker", Status: "ok", Detail: "rank-1 at http://127.0.0.1:8080 answers"}); !cmp.Equal(got, want) {
+	if got, want := check(e), (admin.Check{
+		Name: "reranker", Status: "ok", Detail: "rank-1 at http://127.0.0.1:8080 answers", Code: "reranker_answers",
+		Values: []string{"rank-1 at http://127.0.0.1:8080"},
+	}); !cmp.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	want := admin.Check{Name: "reranker", Status: "warn", Detail: "the service is down", Remedy: "recall keeps its own order meanwhile; see that its service runs"}

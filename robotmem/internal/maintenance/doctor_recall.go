@@ -114,13 +114,13 @@ func (mt *Maintainer) examineEmbedder(c *store.Conn, d *admin.DoctorResponse) er
 	case len(damaged) > 0:
 		addCheck(d, "vectors", CheckFail, fmt.Sprintf("%d are damaged", len(damaged)), repairRemedy)
 	case backlog > 0:
-		addCheck(d, "vectors", CheckWarn, fmt.Sprintf("%d memories wait for one", backlog),
-			"they are embedded in the background while a node with an embedder runs")
+		addFinding(d, "vectors", CheckWarn, "vectors_behind",
+			"they are embedded in the background while a node with an embedder runs", "%d memories wait for one", backlog)
 	case refused > 0:
-		addCheck(d, "vectors", CheckOK, fmt.Sprintf("every memory has one, but for %d whose text the model refused",
-			refused), "")
+		addFinding(d, "vectors", CheckOK, "vectors_refused", "",
+			"every memory has one, but for %d whose text the model refused", refused)
 	default:
-		addCheck(d, "vectors", CheckOK, "every memory has one", "")
+		addFinding(d, "vectors", CheckOK, "vectors_present", "", "every memory has one")
 	}
 
 	return nil
@@ -149,7 +149,7 @@ func (mt *Maintainer) examineReranker(ctx context.Context, d *admin.DoctorRespon
 		addCheck(d, name, CheckWarn, reason, "recall keeps its own order meanwhile; "+restartRemedy)
 		return
 	}
-	addCheck(d, name, CheckOK, state.Model+" answers", "")
+	addFinding(d, name, CheckOK, "reranker_answers", "", "%s answers", state.Model)
 }
 
 const restartRemedy = "see that its service runs"
@@ -177,8 +177,8 @@ func (mt *Maintainer) examineCodes(c *store.Conn, d *admin.DoctorResponse) error
 		return nil
 	}
 
-	addCheck(d, name, CheckOK, fmt.Sprintf("it holds %d vectors, reading %d a question", codes.Len(),
-		codes.Rescore()), "")
+	addFinding(d, name, CheckOK, "vectors_indexed", "", "it holds %d vectors, reading %d a question", codes.Len(),
+		codes.Rescore())
 
 	return nil
 }

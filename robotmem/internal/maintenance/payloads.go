@@ -140,9 +140,10 @@ func (mt *Maintainer) examinePayloads(ctx context.Context, c *store.Conn, d *adm
 	}
 
 	read := "all of them read and compared"
+
+	const part = "%s of %s read and compared (--deep reads all)"
 	if verified < total {
-		read = fmt.Sprintf("%s of %s read and compared (--deep reads all)", units.BytesText(verified),
-			units.BytesText(total))
+		read = fmt.Sprintf(part, units.BytesText(verified), units.BytesText(total))
 	}
 
 	const backup = "bring the folder beside the file back from a backup, or forget these memories"
@@ -174,7 +175,8 @@ func (mt *Maintainer) examinePayloads(ctx context.Context, c *store.Conn, d *adm
 			len(orphans)+len(stray), read), "they take space and harm nothing; "+
 			"robotmem doctor --repair removes those that are an hour old")
 	case verified < total:
-		addCheck(d, "payloads", CheckOK, "all in their place, "+read, "")
+		addFinding(d, "payloads", CheckOK, "payloads_present", "", "all in their place, "+part,
+			units.BytesText(verified), units.BytesText(total))
 	default:
 		addFinding(d, "payloads", CheckOK, "payloads_match", "", "all in their place, all of them read and compared")
 	}
