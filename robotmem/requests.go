@@ -300,8 +300,8 @@ type SessionsRequest struct {
 	Status     string     `json:"status,omitempty" validate:"omitempty,oneof=active ended" doc:"active or ended. Default: both."`
 	Outcome    string     `json:"outcome,omitempty" validate:"omitempty,oneof=success failure partial unknown" doc:"Only episodes with this last outcome; unknown for those without one."`
 	Robot      string     `json:"robot,omitempty" validate:"utf8,max=256" doc:"Only of this robot: robot.id, robot.name or robot of the context."`
-	Task       string     `json:"task,omitempty" validate:"utf8,max=1024" doc:"Only of this task: task.name, task.type, task.goal or task of the context."`
-	Words      string     `json:"words,omitempty" validate:"utf8,max=1024" doc:"Only those whose context contains this text, such as a place; A to Z in any case."`
+	Task       string     `json:"task,omitempty" validate:"utf8,max=1024" doc:"Only of this task: task.name, task.type, task.goal or task of the context of the episode or of one of its facts."`
+	Words      string     `json:"words,omitempty" validate:"utf8,max=1024" doc:"Only those whose context, or the text of one of whose facts, contains this text, such as a place; A to Z in any case."`
 	After      *time.Time `json:"after,omitempty" validate:"omitempty,instant" doc:"Only episodes that began at this time or later, RFC 3339."`
 	Before     *time.Time `json:"before,omitempty" validate:"omitempty,instant" doc:"Only episodes that began before this time, RFC 3339."`
 	Sort       string     `json:"sort,omitempty" validate:"oneof=time outcome robot task place" default:"time" doc:"time (newest first), outcome (worst first), robot, task or place, which is the value of spatial. Other orders than time have pages but no next."`

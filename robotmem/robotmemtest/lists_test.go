@@ -64,6 +64,19 @@ var listCases = []testCase{
 		}
 		page := do(t, s.Sessions, &robotmem.SessionsRequest{Sort: "robot", Limit: 3, Page: 2})
 		equal(t, "second page", []string{page.Sessions[0].SessionID, page.Next}, []string{id[3], ""})
+
+		// An episode that does not know its task is found by what its facts say.
+		told := start(t, s, "")
+		noted(t, s, told, "the wet GLASS slipped at 9 N", object{"task": object{"name": "pick", "success": false}})
+		name[told] = "e"
+		gone := created(t, s, &robotmem.LearnRequest{Insight: "the steel plate slipped", SessionID: told, Context: robotmem.Object{"task": "carry"}})
+		do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: gone, Reason: "it was another arm"})
+		end(t, s, told)
+		for want, r := range map[string]robotmem.SessionsRequest{"e": {Task: "pick"}, "": {Task: "carry"}, "cb": {Task: "climb ramp"}} {
+			equal(t, fmt.Sprintf("%+v", r), list(r), want)
+		}
+		equal(t, "by the words of a fact", list(robotmem.SessionsRequest{Words: "wet glass"}), "e")
+		equal(t, "by the words of a forgotten fact", list(robotmem.SessionsRequest{Words: "steel plate"}), "")
 	}},
 	{"Incidents", func(t *testing.T, s robotmem.Service) {
 		task := object{"task": object{"name": "hold glass"}, "robot": object{"id": "arm-7"}}

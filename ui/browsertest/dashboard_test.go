@@ -51,6 +51,7 @@ func TestDashboard(t *testing.T) {
 			"few lines":                       w.fewLines,
 			"long lists":                      w.longLists,
 			"keys in lists":                   w.keysInLists,
+			"episodes by their facts":         w.episodesByFacts,
 			"what covers a fact":              w.covered,
 			"a map of two kinds":              w.mapOfKinds,
 			"a map beneath its points":        w.mapBeneath,

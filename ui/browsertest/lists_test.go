@@ -80,3 +80,25 @@ func (w *world) covered(t *testing.T) {
 	}
 	keep(t, "month-memory", w.picture(p))
 }
+
+// episodesByFacts: the list of episodes tells the task and the outcome that their facts know, and finds them by both.
+func (w *world) episodesByFacts(t *testing.T) {
+	p := w.open(t, w.monthNode, wide)
+	p.goTo("/sessions")
+	p.see(".sessions .row-summary", "the wet glass slipped at grip_force=9.0 N")
+	first := eval[[]string](p, `[...document.querySelectorAll(".sessions li")].slice(0, 3).map((e) => e.querySelector(".row-title").innerText + ": " + e.querySelector(".row-summary")?.innerText)`)
+	for _, said := range first { // those of last night
+		if said != "pick: the wet glass slipped at grip_force=9.0 N" {
+			t.Errorf("an episode of last night says %q", said)
+		}
+	}
+	keep(t, "month-sessions", w.picture(p))
+	p.goTo("/sessions?task=wipe&outcome=failure")
+	p.see(".sessions .row-summary", "left a stain")
+	p.gone(".sessions .row-summary", "slipped")
+	p.goTo("/sessions?words=steel+plate&outcome=failure")
+	p.see(".sessions .row-summary", "the steel plate slipped")
+	p.gone(".sessions .row-summary", "glass")
+	p.goTo("/sessions/" + w.month.slips[0])
+	p.see("h1", "arm-7: pick")
+}

@@ -4641,9 +4641,9 @@ export interface operations {
                 outcome?: "success" | "failure" | "partial" | "unknown";
                 /** @description Only of this robot: robot.id, robot.name or robot of the context. */
                 robot?: string;
-                /** @description Only of this task: task.name, task.type, task.goal or task of the context. */
+                /** @description Only of this task: task.name, task.type, task.goal or task of the context of the episode or of one of its facts. */
                 task?: string;
-                /** @description Only those whose context contains this text, such as a place; A to Z in any case. */
+                /** @description Only those whose context, or the text of one of whose facts, contains this text, such as a place; A to Z in any case. */
                 words?: string;
                 /** @description Only episodes that began at this time or later, RFC 3339. */
                 after?: string;

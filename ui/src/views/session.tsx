@@ -1,9 +1,9 @@
 // One episode: what happened when, under one cursor; how it went; what it
 // recalled.
 
-import type { Answer } from "../api/client";
+import type { Answer, Memory } from "../api/client";
 import { useAsk } from "../app/ask";
-import { useEpisode } from "../app/episode";
+import { useEpisode, type Episode } from "../app/episode";
 import { useMoment } from "../app/moment";
 import { summary } from "../app/summary";
 import { moment, number } from "../app/text";
@@ -15,7 +15,7 @@ import { Await, Empty, ErrorBox, Loading } from "../parts/states";
 import { Tree } from "../parts/tree";
 import { AtCursor } from "./session_cursor";
 import { Timeline } from "./session_timeline";
-import { about, began, robotOf } from "./session_about";
+import { about, began, robotOf, tellers } from "./session_about";
 import { failing } from "./streams";
 import { t } from "./session.text";
 
@@ -23,12 +23,13 @@ export { Compare } from "./session_compare";
 
 export function SessionView({ id }: { id: string }) {
   const session = useAsk("session", { session_id: id }, { live: 2000 });
+  const episode = useEpisode(id);
   return (
     <Await of={session} lines={8}>
       {(s) => (
         <div class="stack">
-          <SessionHead s={s} />
-          <Lived id={id} />
+          <SessionHead s={s} told={tellers(episode.memories.filter((m) => m.type === "fact").reverse()).get(id)} />
+          <Lived episode={episode} />
           <div class="memory-columns">
             <Recalled s={s} />
             <div class="stack">
@@ -42,9 +43,9 @@ export function SessionView({ id }: { id: string }) {
   );
 }
 
-export function SessionHead({ s }: { s: Answer<"session"> }) {
+function SessionHead({ s, told }: { s: Answer<"session">; told?: Memory }) {
   const failed = s.outcome_score !== undefined ? s.outcome_score < 0.5 : (s.summary?.failures ?? 0) > 0;
-  const name = [robotOf(s), about(s)].filter(Boolean).join(": ");
+  const name = [robotOf(s), about(s, told)].filter(Boolean).join(": ");
   useTitle(`${name}, ${moment(began(s))}`);
   return (
     <header>
@@ -65,8 +66,7 @@ export function SessionHead({ s }: { s: Answer<"session"> }) {
   );
 }
 
-function Lived({ id }: { id: string }) {
-  const episode = useEpisode(id);
+function Lived({ episode }: { episode: Episode }) {
   const { cursor, view } = useMoment();
   // It opens at its failure, unless the address names another moment.
   if (episode.done && cursor.peek() === undefined) {

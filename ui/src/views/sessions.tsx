@@ -1,8 +1,9 @@
 // Episodes with their outcome, filtered and in an order. Two can be chosen to be compared.
 
-import { useState } from "preact/hooks";
-import type { Session } from "../api/client";
+import { useMemo, useState } from "preact/hooks";
+import type { Memory, Session } from "../api/client";
 import { useAsk } from "../app/ask";
+import { taskOf } from "../app/context";
 import { go, route, withQuery } from "../app/address";
 import { number } from "../app/text";
 import { useTitle } from "../app/title";
@@ -14,7 +15,7 @@ import { Await, Empty } from "../parts/states";
 import { between } from "../parts/between";
 import { placeOf } from "../parts/place";
 import { TimeFilter } from "../parts/time_filter";
-import { about, began, robotOf, taskOf } from "./session_about";
+import { about, began, robotOf, tellers } from "./session_about";
 import { t } from "./session.text";
 
 const page = 30;
@@ -36,6 +37,7 @@ export function Sessions() {
   const [chosen, setChosen] = useState<string[]>([]);
   const filters = { collection: has("collection"), status, outcome, robot: has("robot"), task: has("task"), words: has("words"), ...between(has("after"), has("before")) };
   const sessions = useAsk("sessions", { ...filters, sort, limit: page, page: Math.max(1, Math.floor(Number(has("page"))) || 1) }, { live: 2000, settle: 150 });
+  const told = useTold(sessions.answer?.sessions);
   const filtered = Object.values(filters).some((v) => v !== undefined);
   const set = (name: string) => (value: string) => go(withQuery({ [name]: value || undefined, page: undefined }), "replace");
   const choose = (id: string) => setChosen((c) => (c.includes(id) ? c.filter((x) => x !== id) : [...c, id].slice(-2)));
@@ -43,7 +45,7 @@ export function Sessions() {
   const names = { robot: [] as string[], task: [] as string[] };
   for (const s of sessions.answer?.sessions ?? []) {
     const robot = robotOf(s);
-    const task = taskOf(s);
+    const task = taskOf(s.context) ?? taskOf(told.get(s.session_id)?.context);
     if (robot && !names.robot.includes(robot)) names.robot.push(robot);
     if (task && !names.task.includes(task)) names.task.push(task);
   }
@@ -100,7 +102,7 @@ export function Sessions() {
               </p>
               <ul class="card sessions">
                 {a.sessions.map((s) => (
-                  <Row key={s.session_id} s={s} chosen={chosen.includes(s.session_id)} choose={() => choose(s.session_id)} />
+                  <Row key={s.session_id} s={s} told={told.get(s.session_id)} chosen={chosen.includes(s.session_id)} choose={() => choose(s.session_id)} />
                 ))}
               </ul>
               <Pager page={a.page ?? 1} limit={page} total={a.total} />
@@ -112,15 +114,37 @@ export function Sessions() {
   );
 }
 
-function Row({ s, chosen, choose }: { s: Session; chosen: boolean; choose: () => void }) {
+const mostFacts = 100; // that are read of the episodes of a page
+
+/** What the facts of episodes tell of how they went. An episode of which none is among those that are read is told by its own context. */
+function useTold(of: Session[] | undefined): Map<string, Memory> {
+  const ids = of?.map((s) => s.session_id) ?? [];
+  const request = { collection: "*", type: "fact", context_filter: { session_id: { $in: ids } }, min_confidence: 0, n: mostFacts, as_you_type: true } as const;
+  const { answer } = useAsk("recall", ids.length > 0 ? request : undefined, { live: 5000 });
+  return useMemo(() => tellers(answer?.memories ?? []), [answer]);
+}
+
+interface RowProps {
+  s: Session;
+  told?: Memory;
+  chosen: boolean;
+  choose: () => void;
+}
+
+function Row({ s, told, chosen, choose }: RowProps) {
   const where = placeOf((s.context as { spatial?: unknown } | undefined)?.spatial);
   return (
     <li>
       <input type="checkbox" aria-label={t("choose")} checked={chosen} onChange={choose} />
       <div>
         <a class="row-title" dir="auto" href={`/sessions/${encodeURIComponent(s.session_id)}`}>
-          {about(s)}
+          {about(s, told)}
         </a>
+        {told && (
+          <p class="row-summary" dir="auto">
+            {told.content}
+          </p>
+        )}
         <p class="row-facts">
           {robotOf(s) && <span>{robotOf(s)}</span>}
           <span>{s.collection}</span>

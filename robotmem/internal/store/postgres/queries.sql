@@ -525,9 +525,28 @@ WHERE ($1 = '*'
               WHEN robotmem.is_json(s.context) THEN coalesce(s.context::json #>> '{task,name}',
                                                       s.context::json #>> '{task,type}',
                                                       s.context::json #>> '{task,goal}', s.context::json #>> '{task}')
-          END = $8)
+          END = $8
+       OR EXISTS
+         (SELECT 1
+          FROM memories m
+          WHERE m.session_id = s.external_id
+            AND m.status = 'active'
+            AND m.type = 'fact'
+            AND CASE
+                    WHEN robotmem.is_json(m.context) THEN coalesce(m.context::json #>> '{task,name}',
+                                                            m.context::json #>> '{task,type}',
+                                                            m.context::json #>> '{task,goal}',
+                                                            m.context::json #>> '{task}')
+                END = $8))
   AND ($9 = ''
-       OR strpos(lower(s.context), lower($9)) > 0)
+       OR strpos(lower(s.context), lower($9)) > 0
+       OR EXISTS
+         (SELECT 1
+          FROM memories m
+          WHERE m.session_id = s.external_id
+            AND m.status = 'active'
+            AND m.type = 'fact'
+            AND strpos(lower(m.content), lower($9)) > 0))
   AND ($10 = ''
        OR s.created_at >= $10)
   AND ($11 = ''
@@ -1359,9 +1378,28 @@ WHERE ($1 = '*'
               WHEN robotmem.is_json(s.context) THEN coalesce(s.context::json #>> '{task,name}',
                                                       s.context::json #>> '{task,type}',
                                                       s.context::json #>> '{task,goal}', s.context::json #>> '{task}')
-          END = $8)
+          END = $8
+       OR EXISTS
+         (SELECT 1
+          FROM memories m
+          WHERE m.session_id = s.external_id
+            AND m.status = 'active'
+            AND m.type = 'fact'
+            AND CASE
+                    WHEN robotmem.is_json(m.context) THEN coalesce(m.context::json #>> '{task,name}',
+                                                            m.context::json #>> '{task,type}',
+                                                            m.context::json #>> '{task,goal}',
+                                                            m.context::json #>> '{task}')
+                END = $8))
   AND ($9 = ''
-       OR strpos(lower(s.context), lower($9)) > 0)
+       OR strpos(lower(s.context), lower($9)) > 0
+       OR EXISTS
+         (SELECT 1
+          FROM memories m
+          WHERE m.session_id = s.external_id
+            AND m.status = 'active'
+            AND m.type = 'fact'
+            AND strpos(lower(m.content), lower($9)) > 0))
   AND ($10 = ''
        OR s.created_at >= $10)
   AND ($11 = ''
@@ -1458,9 +1496,28 @@ WHERE ($1 = '*'
               WHEN robotmem.is_json(s.context) THEN coalesce(s.context::json #>> '{task,name}',
                                                       s.context::json #>> '{task,type}',
                                                       s.context::json #>> '{task,goal}', s.context::json #>> '{task}')
-          END = $8)
+          END = $8
+       OR EXISTS
+         (SELECT 1
+          FROM memories m
+          WHERE m.session_id = s.external_id
+            AND m.status = 'active'
+            AND m.type = 'fact'
+            AND CASE
+                    WHEN robotmem.is_json(m.context) THEN coalesce(m.context::json #>> '{task,name}',
+                                                            m.context::json #>> '{task,type}',
+                                                            m.context::json #>> '{task,goal}',
+                                                            m.context::json #>> '{task}')
+                END = $8))
   AND ($9 = ''
-       OR strpos(lower(s.context), lower($9)) > 0)
+       OR strpos(lower(s.context), lower($9)) > 0
+       OR EXISTS
+         (SELECT 1
+          FROM memories m
+          WHERE m.session_id = s.external_id
+            AND m.status = 'active'
+            AND m.type = 'fact'
+            AND strpos(lower(m.content), lower($9)) > 0))
   AND ($10 = ''
        OR s.created_at >= $10)
   AND ($11 = ''

@@ -542,9 +542,26 @@ WHERE (?1 = '*'
               WHEN json_valid(s.context) THEN coalesce(s.context ->> '$.task.name',
                                                 s.context ->> '$.task.type', s.context ->> '$.task.goal',
                                                 s.context ->> '$.task')
-          END = ?8)
+          END = ?8
+       OR EXISTS
+         (SELECT 1
+          FROM memories m
+          WHERE m.session_id = s.external_id
+            AND m.status = 'active'
+            AND m.type = 'fact'
+            AND CASE
+                    WHEN json_valid(m.context) THEN coalesce(m.context ->> '$.task.name', m.context ->> '$.task.type',
+                                                      m.context ->> '$.task.goal', m.context ->> '$.task')
+                END = ?8))
   AND (?9 = ''
-       OR instr(lower(s.context), lower(?9)) > 0)
+       OR instr(lower(s.context), lower(?9)) > 0
+       OR EXISTS
+         (SELECT 1
+          FROM memories m
+          WHERE m.session_id = s.external_id
+            AND m.status = 'active'
+            AND m.type = 'fact'
+            AND instr(lower(m.content), lower(?9)) > 0))
   AND (?10 = ''
        OR s.created_at >= ?10)
   AND (?11 = ''
@@ -1374,9 +1391,26 @@ WHERE (?1 = '*'
               WHEN json_valid(s.context) THEN coalesce(s.context ->> '$.task.name',
                                                 s.context ->> '$.task.type', s.context ->> '$.task.goal',
                                                 s.context ->> '$.task')
-          END = ?8)
+          END = ?8
+       OR EXISTS
+         (SELECT 1
+          FROM memories m
+          WHERE m.session_id = s.external_id
+            AND m.status = 'active'
+            AND m.type = 'fact'
+            AND CASE
+                    WHEN json_valid(m.context) THEN coalesce(m.context ->> '$.task.name', m.context ->> '$.task.type',
+                                                      m.context ->> '$.task.goal', m.context ->> '$.task')
+                END = ?8))
   AND (?9 = ''
-       OR instr(lower(s.context), lower(?9)) > 0)
+       OR instr(lower(s.context), lower(?9)) > 0
+       OR EXISTS
+         (SELECT 1
+          FROM memories m
+          WHERE m.session_id = s.external_id
+            AND m.status = 'active'
+            AND m.type = 'fact'
+            AND instr(lower(m.content), lower(?9)) > 0))
   AND (?10 = ''
        OR s.created_at >= ?10)
   AND (?11 = ''
@@ -1473,9 +1507,26 @@ WHERE (?1 = '*'
               WHEN json_valid(s.context) THEN coalesce(s.context ->> '$.task.name',
                                                 s.context ->> '$.task.type', s.context ->> '$.task.goal',
                                                 s.context ->> '$.task')
-          END = ?8)
+          END = ?8
+       OR EXISTS
+         (SELECT 1
+          FROM memories m
+          WHERE m.session_id = s.external_id
+            AND m.status = 'active'
+            AND m.type = 'fact'
+            AND CASE
+                    WHEN json_valid(m.context) THEN coalesce(m.context ->> '$.task.name', m.context ->> '$.task.type',
+                                                      m.context ->> '$.task.goal', m.context ->> '$.task')
+                END = ?8))
   AND (?9 = ''
-       OR instr(lower(s.context), lower(?9)) > 0)
+       OR instr(lower(s.context), lower(?9)) > 0
+       OR EXISTS
+         (SELECT 1
+          FROM memories m
+          WHERE m.session_id = s.external_id
+            AND m.status = 'active'
+            AND m.type = 'fact'
+            AND instr(lower(m.content), lower(?9)) > 0))
   AND (?10 = ''
        OR s.created_at >= ?10)
   AND (?11 = ''

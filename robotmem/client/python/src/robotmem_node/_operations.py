@@ -1991,8 +1991,10 @@ class Operations:
             status: active or ended. Default: both.
             outcome: Only episodes with this last outcome; unknown for those without one.
             robot: Only of this robot: robot.id, robot.name or robot of the context.
-            task: Only of this task: task.name, task.type, task.goal or task of the context.
-            words: Only those whose context contains this text, such as a place; A to Z in any case.
+            task: Only of this task: task.name, task.type, task.goal or task of the context of the episode or
+                of one of its facts.
+            words: Only those whose context, or the text of one of whose facts, contains this text, such as a
+                place; A to Z in any case.
             after: Only episodes that began at this time or later, RFC 3339.
             before: Only episodes that began before this time, RFC 3339.
             sort: time (newest first), outcome (worst first), robot, task or place, which is the value of
@@ -2958,8 +2960,10 @@ class AsyncOperations:
             status: active or ended. Default: both.
             outcome: Only episodes with this last outcome; unknown for those without one.
             robot: Only of this robot: robot.id, robot.name or robot of the context.
-            task: Only of this task: task.name, task.type, task.goal or task of the context.
-            words: Only those whose context contains this text, such as a place; A to Z in any case.
+            task: Only of this task: task.name, task.type, task.goal or task of the context of the episode or
+                of one of its facts.
+            words: Only those whose context, or the text of one of whose facts, contains this text, such as a
+                place; A to Z in any case.
             after: Only episodes that began at this time or later, RFC 3339.
             before: Only episodes that began before this time, RFC 3339.
             sort: time (newest first), outcome (worst first), robot, task or place, which is the value of
