@@ -44,6 +44,18 @@ func (w *world) oneAdvice(t *testing.T) {
 	marked := p.text(".incident-bars li:has(.mark.good) .number", " N ")
 	keep(t, "month-incident", w.picture(p))
 
+	// None of the forces that slipped held at another time, so no number of the red part is one that held.
+	slipped := p.text(".incident-verdict .bad", "slipped")
+	for _, f := range forcesIn(t, slipped) {
+		if f >= leastHold {
+			t.Errorf("%q names %g N, which held", slipped, f)
+		}
+	}
+	share := regexp.MustCompile(`slipped (\d+) of (\d+)`).FindStringSubmatch(slipped)
+	if share == nil || share[1] != share[2] {
+		t.Errorf("%q, want a range that slipped each time", slipped)
+	}
+
 	tried := forcesIn(t, strings.Split(headline, ":")[0])
 	if len(tried) != 1 {
 		t.Fatalf("the headline is %q, want one force to try", headline)

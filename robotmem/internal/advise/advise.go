@@ -146,7 +146,9 @@ func Advise(
 func parameterAdvice(c *Column, attempts []Attempt, s *scale) robotmem.ParameterAdvice {
 	out := robotmem.ParameterAdvice{Path: c.Path, Unit: c.Unit, Values: []robotmem.ValueRecord{}}
 
-	rows, _ := c.levels(attempts, s, maxRows, numberBins)
+	rows, of := c.levels(attempts, s, maxRows, numberBins)
+	rows = c.divided(rows, of, attempts, s)
+
 	for i := range rows[1:] {
 		l := &rows[i+1]
 		v := l.record()

@@ -217,7 +217,7 @@ func TestBestRegion(t *testing.T) {
 	if best < 9 || best > 12 || *p.Best.From < 7 || *p.Best.To > 14 || p.Best.Low > p.Best.Rate || p.Best.Rate > p.Best.High {
 		t.Errorf("best %+v (%v to %v), want near 10.5", p.Best, *p.Best.From, *p.Best.To)
 	}
-	if len(p.Values) != numberBins {
+	if len(p.Values) != numberBins+1 { // that of 12.5 to 14.5 is divided, where 13 worked and 13.5 failed
 		t.Errorf("%d bins", len(p.Values))
 	}
 	attempts := 0.0
@@ -226,6 +226,54 @@ func TestBestRegion(t *testing.T) {
 	}
 	if attempts != 200 || p.Bandwidth <= 0 || p.Kernel == "" {
 		t.Errorf("%v attempts in the bins, bandwidth %v of %q", attempts, p.Bandwidth, p.Kernel)
+	}
+}
+
+// A bin does not hold values that failed and values that worked if a threshold separates them. A single failure at the
+// edge of a bin does not divide it.
+func TestBinsAreDividedAtAThreshold(t *testing.T) {
+	for name, tc := range map[string]struct {
+		worked func(x float64, i int) bool
+		bins   int
+	}{
+		"from 6 on":          {func(x float64, _ int) bool { return x >= 6 }, numberBins + 1},
+		"up to 6":            {func(x float64, _ int) bool { return x <= 6 }, numberBins + 1},
+		"between":            {func(x float64, _ int) bool { return x >= 6 && x < 13 }, numberBins + 2},
+		"two at the edge":    {func(x float64, i int) bool { return x > 0 || i >= 80 }, numberBins},
+		"now and then":       {func(_ float64, i int) bool { return i%3 != 0 }, numberBins},
+		"all of them":        {func(float64, int) bool { return true }, numberBins},
+		"between whole bins": {func(x float64, _ int) bool { return x >= 5 }, numberBins},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b table
+			for i := range 200 {
+				x := float64(i%40) / 2 // 0 to 19.5
+				b.add(map[bool]float64{true: 1}[tc.worked(x, i)], x)
+			}
+			values := b.advise(robotmem.AdviseRequest{NMin: 3}, nil).Parameters[0].Values
+			if len(values) != tc.bins {
+				t.Errorf("%d bins, want %d", len(values), tc.bins)
+			}
+			attempts, last := 0.0, math.Inf(-1)
+			for _, v := range values {
+				attempts += v.Attempts
+				one, _ := v.Value.(float64)
+				from, to := one, one
+				if v.From != nil {
+					from, to = *v.From, *v.To
+				}
+				if from <= last || to < from {
+					t.Errorf("a bin from %v to %v comes after %v", from, to, last)
+				}
+				last = to
+				if tc.bins > numberBins && *v.Successes > 0 && *v.Successes < v.Attempts {
+					t.Errorf("of %v to %v, %v of %v worked", from, to, *v.Successes, v.Attempts)
+				}
+			}
+			if attempts != 200 {
+				t.Errorf("%v attempts in the bins, want 200", attempts)
+			}
+		})
 	}
 }
 

@@ -97,6 +97,74 @@ func (c *Column) levels(attempts []Attempt, s *scale, most, bins int) (levels []
 	return levels, of
 }
 
+// leastSide is how many attempts there must be on each side of a threshold that divides a bin. Fewer may be chance.
+const leastSide = 3
+
+// divided divides the bins in which a threshold separates the failures from the successes. A bin of equally many
+// attempts may hold values that failed and values that worked, and its rate would be true of none of them.
+func (c *Column) divided(bins []level, of []uint32, attempts []Attempt, s *scale) []level {
+	out := bins[:1:1]
+
+	for k := 1; k < len(bins); k++ {
+		cut, separates := c.threshold(uint32(k), of, attempts, s)
+		if !separates {
+			out = append(out, bins[k])
+			continue
+		}
+
+		var parts [2]level
+
+		for i := len(attempts) - 1; i >= 0; i-- {
+			if of[i] != uint32(k) {
+				continue
+			}
+
+			x, _ := c.Values[c.Of[i]].(float64)
+			part := &parts[0]
+			if x >= cut {
+				part = &parts[1]
+			}
+			if part.n == 0 {
+				part.value, part.low, part.high = x, x, x
+			}
+			part.low, part.high = min(part.low, x), max(part.high, x)
+			part.add(&attempts[i], s)
+		}
+		out = append(out, parts[:]...)
+	}
+
+	return out
+}
+
+// threshold returns the number from which on the attempts of a bin have the other outcome.
+func (c *Column) threshold(bin uint32, of []uint32, attempts []Attempt, s *scale) (cut float64, separates bool) {
+	type side struct {
+		n         int
+		low, high float64
+	}
+	sides := [2]side{{low: math.Inf(1), high: math.Inf(-1)}, {low: math.Inf(1), high: math.Inf(-1)}}
+
+	for i := range attempts {
+		x, isNumber := c.Values[c.Of[i]].(float64)
+		if of[i] != bin || !isNumber {
+			continue
+		}
+
+		outcome := &sides[0]
+		if attempts[i].Score >= s.good {
+			outcome = &sides[1]
+		}
+		outcome.n, outcome.low, outcome.high = outcome.n+1, min(outcome.low, x), max(outcome.high, x)
+	}
+
+	failed, worked := sides[0], sides[1]
+	if failed.n < leastSide || worked.n < leastSide {
+		return 0, false
+	}
+
+	return max(failed.low, worked.low), failed.high < worked.low || worked.high < failed.low
+}
+
 // mixed says which values are left out, because most attempts have the other kind; "" for none.
 func (c *Column) mixed() string {
 	numbers, others, example := 0, 0, map[bool]any{}

@@ -5,10 +5,10 @@ import { at, objectOf } from "../app/context";
 import { lang } from "../app/text";
 import { ErrorBox, Loading } from "../parts/states";
 import { t } from "./incident.text";
-import { doubt, holds, named, ordered, sentence, together, verdict, type Advice, type Parameter, type Verbs } from "./incident_verdict";
+import { doubt, holds, mostTried, named, ordered, sentence, together, verdict, type Advice, type Parameter, type Verbs } from "./incident_verdict";
 
 const mostParameters = 3;
-const mostValues = 8;
+const mostValues = 10;
 
 /** What other attempts advise, and of which attempts it is. */
 export interface AskedAdvice extends Asked<Advice> {
@@ -77,7 +77,7 @@ export function AnswerCard({ advice, said, verbs: v, context }: AnswerCardProps)
 }
 
 function Bars({ of, verbs: v, mine, suggested }: { of: Parameter; verbs: Verbs; mine: unknown; suggested: unknown }) {
-  const values = of.values.length <= mostValues ? of.values : [...of.values].sort((a, b) => b.attempts - a.attempts).slice(0, mostValues);
+  const values = mostTried(of.values, mostValues, (r) => holds(r, mine) || holds(r, suggested));
   return (
     <figure class="incident-bars" title={t("barHint")}>
       <figcaption>{named(of)}</figcaption>

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { lang } from "../app/text";
-import { doubt, holds, ordered, sentence, together, valueText, verbs, verdict, type Advice, type Parameter } from "./incident_verdict";
+import { doubt, holds, mostTried, ordered, sentence, together, valueText, verbs, verdict, type Advice, type Parameter } from "./incident_verdict";
 
 afterEach(() => (lang.value = "en"));
 
@@ -108,4 +108,13 @@ test("what is doubtful in an advice, and what it suggests together", () => {
   const suggestion = { parameters: { "params.speed": 0.3, "params.force": "21 N" } };
   assert.equal(together(advice(both, { suggestion })), "speed 0.3, force 21 N");
   assert.equal(together(advice([force], { suggestion })), undefined);
+});
+
+test("the values of the most attempts stay in their order, with this one and the suggested one", () => {
+  const all = [1, 5, 2, 4, 3].map((n, i) => record(i, n, 0)) as unknown as Parameter["values"];
+  const values = (most: number, shown: (value: unknown) => boolean) =>
+    mostTried(all, most, (r) => shown(r.value)).map((r) => r.value);
+  assert.deepEqual(values(2, () => false), [1, 3]);
+  assert.deepEqual(values(2, (v) => v === 0), [0, 1]);
+  assert.deepEqual(values(9, () => false), [0, 1, 2, 3, 4]);
 });

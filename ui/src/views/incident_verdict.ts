@@ -111,6 +111,13 @@ export function suggested(p: Parameter, value: unknown, v: Verbs): string | unde
   return record ? t("try", { value: words, evidence: sentence(p, record, v, true) }) : t("tryAlone", { value: words });
 }
 
+/** So many values with the most attempts, in their own order. What must be shown is among them. */
+export function mostTried(of: Record[], most: number, shown: (r: Record) => boolean): Record[] {
+  const weight = (r: Record) => (shown(r) ? Infinity : r.attempts);
+  const kept = new Set([...of].sort((a, b) => (weight(b) > weight(a) ? 1 : weight(b) < weight(a) ? -1 : 0)).slice(0, most));
+  return of.filter((r) => kept.has(r));
+}
+
 const numberOf = (v: unknown) => (typeof v === "number" ? v : parseFloat(String(v)));
 
 export function holds(r: Record, value: unknown): boolean {
