@@ -16,6 +16,12 @@ func (w *world) manageTokens(t *testing.T) {
 	p.expect("ERR_") // the stream that the first token ends
 	p.goTo("/doctor")
 	p.see("section .dim", "There is no token")
+	elsewhere := w.open(t, n, wide) // open before there is a token, and without one
+	elsewhere.expect("401 (Unauthorized)")
+	elsewhere.expect("ERR_")
+	elsewhere.goTo("/search")
+	elsewhere.see(".live:not(.off)", "")
+	elsewhere.until(`(window.offline = 0, new MutationObserver(() => { if (document.querySelector(".live.off")) window.offline++; }).observe(document, { subtree: true, childList: true, attributes: true }), true)`)
 	first := w.createToken(p, "arm-7", "It is the first token")
 	p.see(".tokens th", "arm-7 (yours)")
 	if eval[string](p, `navigator.clipboard.readText()`) != first || !strings.HasPrefix(first, "rmt_") {
@@ -27,6 +33,14 @@ func (w *world) manageTokens(t *testing.T) {
 		}
 	}
 	p.see(".live:not(.off)", "")
+
+	// A page that was open meanwhile is asked for a token, and never says that the node is gone.
+	elsewhere.until(`(history.pushState(null, "", "/incidents"), dispatchEvent(new PopStateEvent("popstate")), true)`)
+	elsewhere.see("main", "token")
+	if offline := eval[int](elsewhere, `window.offline ?? 0`); offline > 0 {
+		t.Errorf("another page said %d times that the node does not answer", offline)
+	}
+	keep(t, "token-elsewhere", elsewhere.shot())
 	second := w.createToken(p, "viewer", "")
 	p.see(".tokens td", "never")
 	if res, _ := n.get(t, "/api/stats", "Authorization", "Bearer "+second); res.StatusCode != 200 {
