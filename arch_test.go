@@ -37,7 +37,7 @@ var arrows = []struct {
 	{"robotmem/eval", []string{"robotmem", "robotmem/internal/languages", "robotmem/internal/text"}, "quality is measured through Service"},
 	{"robotmem/bench", []string{"robotmem", "robotmem/eval", "robotmem/local", "robotmem/site"}, "speed is measured on nodes, whatever program asks for it"},
 	{"robotmem/archive", nil, "a format, without the memory that it is filled from"},
-	{"robotmem/archive/jsonl", []string{"robotmem"}, "lines are learnt through any Service"},
+	{"robotmem/archive/jsonl", []string{"robotmem", "robotmem/internal/files"}, "lines are learnt through any Service"},
 	{"robotmem/archive/markdown", []string{"robotmem", "robotmem/archive", "perception/importers"}, "a format, and notes that are learnt through any Service"},
 	{"robotmem/archive/sensors", []string{"robotmem", "perception"}, "perceptions are stored through any Service"},
 	{"robotmem/archive/python", []string{"robotmem", "robotmem/archive", "robotmem/internal/files", "robotmem/internal/record", "robotmem/internal/store", "perception", "consolidate"}, "a file of another program is read, without a memory to fill"},
@@ -136,7 +136,7 @@ var owners = map[string][]string{
 // memorySuffixes begin the names of what belongs to a memory, after the name of its file. Package
 // robotmem/internal/files appends them, and nothing else.
 var memorySuffixes = []string{
-	"-wal", "-shm", "-journal", ".payloads", ".keys", ".tokens", ".secret", ".backups.json", ".fleet", ".node", ".lock", ".imports",
+	"-wal", "-shm", "-journal", ".payloads", ".keys", ".tokens", ".secret", ".backups.json", ".fleet", ".node", ".lock", ".imports", ".import-",
 	".before-restore", ".damaged", ".recover", ".tmp", ".new-", ".part",
 }
 

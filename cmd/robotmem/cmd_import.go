@@ -267,10 +267,7 @@ func (c *importCmd) facts(ctx context.Context, a *app) error {
 		o.Refused = func(unit string, n int64, reason string) {
 			a.refused(fmt.Sprintf("%s %d", unit, n), errors.New(reason))
 		}
-		if o.State != nil && o.State.End > 0 {
-			bar.Add(o.State.Start)
-			a.note("import: going on after line %d", o.State.Counts.Lines)
-		}
+		o.Note = func(text string) { a.note("import: %s", text) }
 
 		counts, err := jsonl.Import(ctx, collected.In(m, a.Config.Collection), in, o)
 		if errors.Is(err, jsonl.ErrNoRequests) {

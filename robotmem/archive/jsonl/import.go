@@ -40,10 +40,12 @@ type Options struct {
 	State *State
 	// Refused is called for each bad line, or each bad value of an array. The unit is line or value.
 	Refused func(unit string, number int64, reason string)
+	// Note is called with what becomes of an interrupted import, before its first line.
+	Note func(text string)
 	// Lines says that the text has one request a line in UTF-8, as this program writes it. The format
 	// of the text is then not detected.
 	Lines bool
-	// Progress is called with the number of bytes that each batch had.
+	// Progress is called with the number of bytes that each batch had, and those that were imported before.
 	Progress func(bytes int64)
 }
 
@@ -66,6 +68,17 @@ func Import(ctx context.Context, svc robotmem.Service, in io.Reader, o Options) 
 	im.unit = l.unit
 	start := int64(0)
 	if s := o.State; s != nil {
+		var note string
+		if note, err = s.resume(ctx, svc, o.KeepDuplicates); err != nil {
+			return s.Counts, err
+		}
+		if o.Note != nil && note != "" {
+			o.Note(note)
+		}
+		if o.Progress != nil {
+			o.Progress(s.Start)
+		}
+
 		im.counts, start = s.Counts, s.Start
 		if err := l.skipTo(in, start); err != nil {
 			return im.counts, fmt.Errorf("seeking to the end of the last import: %w", err)
@@ -184,8 +197,13 @@ func (im *importer) learn(ctx context.Context, b *batch) error {
 	}
 
 	bad := b.bad
+	s := im.o.State
 
 	for i, item := range results {
+		if s != nil && item.Error == nil {
+			s.learnt(item.LearnResponse)
+		}
+
 		switch e := item.Error; {
 		case e == nil && item.Status == "created":
 			counts.Created++

@@ -3,6 +3,7 @@ package jsonl
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/files"
 )
 
 // State is a small JSON file, BASE.import-KEY, that names the batch under way. It is synced
@@ -22,13 +24,24 @@ import (
 //
 // The key depends on the path, the size and the first bytes of the imported file and on the
 // settings of the import. Another file, or one that has changed, begins with its first line.
+//
+// The name of the file does not prove that the memory is still the one that was imported into:
+// a backup may have been restored, or another memory may be there or at the same URL. Last is
+// the proof. A memory that has it has all lines before Start, because ids rise.
 type State struct {
 	path string
 
-	Start  int64  `json:"start"`
-	End    int64  `json:"end"`
-	Counts Counts `json:"counts"` // as of Start
-	After  int64  `json:"after"`  // the largest memory id before the batch
+	Start  int64     `json:"start"`
+	End    int64     `json:"end"`
+	Counts Counts    `json:"counts"` // as of Start
+	After  int64     `json:"after"`  // the largest memory id before the batch
+	Last   *learntID `json:"last,omitempty"`
+}
+
+// learntID is the memory with the largest id that holds a line of the file.
+type learntID struct {
+	MemoryID int64  `json:"memory_id"`
+	UID      string `json:"uid"`
 }
 
 const (
@@ -37,8 +50,8 @@ const (
 )
 
 // OpenState reads the state of an interrupted import of f, or makes a new one that is not on
-// disk yet. The file of the state is beside base. Imports with different settings, such as
-// another collection, have different states.
+// disk yet. The file of the state is beside base, the path of a memory. Imports with different
+// settings, such as another collection, have different states.
 func OpenState(f *os.File, base, settings string) (*State, error) {
 	path, err := filepath.Abs(f.Name())
 	if err != nil {
@@ -57,7 +70,12 @@ func OpenState(f *os.File, base, settings string) (*State, error) {
 		return nil, robotmem.Errorf(robotmem.Invalid, "file", "%v", err)
 	}
 
-	s := &State{path: fmt.Sprintf("%s.import-%x", base, h.Sum(nil)[:8])}
+	place, err := files.Resolve(base)
+	if err != nil {
+		return nil, err
+	}
+
+	s := &State{path: place.ImportState(hex.EncodeToString(h.Sum(nil)[:8]))}
 	data, err := os.ReadFile(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
@@ -72,6 +90,57 @@ func OpenState(f *os.File, base, settings string) (*State, error) {
 	}
 
 	return s, nil
+}
+
+// resume decides where an import goes on, and returns that as a text, "" for an import that begins. A memory that
+// does not hold the lines before Start gets them again. With keepDuplicates it may hold a part of them, which would
+// then be stored twice, so the import is refused with Conflict.
+func (s *State) resume(ctx context.Context, svc robotmem.Service, keepDuplicates bool) (note string, err error) {
+	if s.Start == 0 {
+		return "", nil
+	}
+
+	held, err := s.held(ctx, svc)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("looking for the lines that an interrupted import stored: %w", err)
+	case held:
+		return fmt.Sprintf("going on after line %d", s.Counts.Lines), nil
+	case keepDuplicates:
+		return "", robotmem.Errorf(robotmem.Conflict, "file", "the memory no longer holds the %d lines that an "+
+			"interrupted import stored; remove %s to import from the first line again", s.Counts.Lines, s.path)
+	}
+
+	note = fmt.Sprintf("the memory no longer holds the %d lines that an interrupted import stored; "+
+		"beginning with the first line", s.Counts.Lines)
+	*s = State{path: s.path}
+
+	return note, nil
+}
+
+// held reports whether the memory holds what the import has stored in it.
+func (s *State) held(ctx context.Context, svc robotmem.Service) (bool, error) {
+	// No line was stored, or an earlier version wrote the state.
+	if s.Last == nil {
+		return true, nil
+	}
+
+	m, err := svc.Get(ctx, &robotmem.MemoryRequest{MemoryID: s.Last.MemoryID})
+	if errors.Is(err, robotmem.NotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+
+	return m.UID == s.Last.UID, nil
+}
+
+// learnt notes the memory of a line.
+func (s *State) learnt(r *robotmem.LearnResponse) {
+	if s.Last == nil || r.MemoryID > s.Last.MemoryID {
+		s.Last = &learntID{r.MemoryID, r.UID}
+	}
 }
 
 // begin records the batch that is about to be sent.

@@ -122,8 +122,12 @@ func (m Memory) Imports() string { return m.db + ".imports" }
 // ImportsLock is the path of the lock that a process holds while it uses a folder of received recordings.
 func ImportsLock(folder string) string { return folder + ".lock" }
 
+// ImportState is the path of the file that says how far an interrupted import of lines came. The key stands for the
+// imported file and the settings of the import.
+func (m Memory) ImportState(key string) string { return m.db + ".import-" + key }
+
 // All are the paths of the memory's own files and folders, whether they exist or not, the database first.
-// Locks, and copies that a restore or a repair left, are not among them.
+// Locks, states of imports, and copies that a restore or a repair left are not among them.
 func (m Memory) All() []string {
 	return []string{
 		m.DB(), m.Log(), m.LogIndex(), m.Journal(),

@@ -77,7 +77,7 @@ func TestResolve(t *testing.T) {
 func TestNamesDiffer(t *testing.T) {
 	m, now := At("m.db"), time.Now()
 	names := append(m.All(), m.TokensLock(), m.SiteLock(), Part(m.Site()), Part(m.BackupState()), Aside(m.Secret()), m.Backups(),
-		m.Imports(), ImportsLock(m.Imports()), m.BeforeRestore(now).DB(), m.Damaged(now).DB(), m.Recovering(now).DB(), m.Recovered(now).DB(), m.Staged().DB())
+		m.Imports(), ImportsLock(m.Imports()), m.ImportState("k"), m.BeforeRestore(now).DB(), m.Damaged(now).DB(), m.Recovering(now).DB(), m.Recovered(now).DB(), m.Staged().DB())
 	slices.Sort(names)
 	if all := len(names); len(slices.Compact(names)) != all {
 		t.Errorf("a name twice: %q", names)
