@@ -126,6 +126,21 @@ func TestLinksOfPagesExist(t *testing.T) {
 	}
 }
 
+// A merge leaves no marks of a conflict in a page.
+func TestPagesHaveNoConflictMarks(t *testing.T) {
+	marks := regexp.MustCompile(`(?m)^(<{7}|>{7}) `)
+	pages := 0
+	textFiles(t, ".md .yaml .txt .json", func(p, content string) {
+		pages++
+		if at := marks.FindString(content); at != "" {
+			t.Errorf("%s has a line that begins with %q", p, at)
+		}
+	})
+	if pages < 100 {
+		t.Errorf("looked at %d pages only", pages)
+	}
+}
+
 // A comment, a help text or an error that names a page of docs names one that exists.
 func TestMentionedPagesExist(t *testing.T) {
 	mentions := 0
