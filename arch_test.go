@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -41,7 +42,7 @@ var arrows = []struct {
 	{"robotmem/archive/markdown", []string{"robotmem", "robotmem/archive", "perception/importers"}, "a format, and notes that are learnt through any Service"},
 	{"robotmem/archive/sensors", []string{"robotmem", "perception"}, "perceptions are stored through any Service"},
 	{"robotmem/archive/python", []string{"robotmem", "robotmem/archive", "robotmem/internal/files", "robotmem/internal/record", "robotmem/internal/store", "perception", "consolidate"}, "a file of another program is read, without a memory to fill"},
-	{"robotmem/agent", []string{"robotmem", "classify", "consolidate"}, "agents are remembered through any Service"},
+	{"robotmem/agent", []string{"robotmem", "classify", "consolidate", "perception/importers/."}, "agents are remembered through any Service"},
 	{"robotmem/imports", []string{"robotmem", "robotmem/archive/sensors", "robotmem/internal/disk", "robotmem/internal/files", "robotmem/internal/store/sqlite", "perception"}, "recordings that a node receives, stored through any Service"},
 	{"robotmem/attach/mavlink", nil, "a protocol, whatever its messages are for"},
 	{"robotmem/attach", []string{"robotmem", "robotmem/attach/foxglove", "robotmem/attach/mavlink", "perception", "consolidate"}, "a living robot is followed, and remembered through any Service"},
@@ -406,6 +407,57 @@ func TestOnePackageNamesTheFilesOfAMemory(t *testing.T) {
 	}
 	if seen < len(memorySuffixes)-2 {
 		t.Errorf("%s has only %d of the suffixes: the test looks for the wrong ones", owner, seen)
+	}
+}
+
+// foreign are the folders whose packages read files that other programs wrote.
+var foreign = []string{"perception/", "robotmem/agent/", "robotmem/archive/", "robotmem/imports/"}
+
+// ownFiles are files and folders there that open what this program wrote, and why.
+var ownFiles = map[string]string{
+	"perception/importers/file.go":        "the one place",
+	"perception/importers/importerstest/": "a helper of tests",
+	"perception/payload/":                 "payloads of the memory",
+	"robotmem/agent/journal.go":           "journals of conversations",
+	"robotmem/archive/jsonl/state.go":     "the state of an import",
+	"robotmem/imports/receive.go":         "makes the files that it receives",
+}
+
+// A pipe under the name of a foreign file blocks whoever opens it, so these files are opened in one place.
+func TestForeignFilesAreOpenedInOnePlace(t *testing.T) {
+	seen := 0
+	begins := func(p string) func(string) bool {
+		return func(prefix string) bool { return strings.HasPrefix(p, prefix) }
+	}
+	err := goFiles(func(p string) error {
+		if !slices.ContainsFunc(foreign, begins(p)) {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), p, nil, 0)
+		if err != nil {
+			return err
+		}
+		own := slices.ContainsFunc(slices.Collect(maps.Keys(ownFiles)), begins(p))
+		ast.Inspect(f, func(n ast.Node) bool {
+			call, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if pkg, ok := call.X.(*ast.Ident); !ok || pkg.Name != "os" || !slices.Contains([]string{"Open", "OpenFile", "ReadFile"}, call.Sel.Name) {
+				return true
+			}
+			if seen++; !own {
+				t.Errorf("%s calls os.%s: it hangs if the name stands for a pipe; call importers.Open", p, call.Sel.Name)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen < len(ownFiles) {
+		t.Errorf("%d calls are found: the test looks for the wrong ones", seen)
 	}
 }
 

@@ -10,11 +10,12 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/robotmem/robotmem-go/perception/importers"
 )
 
 // description is a map.yaml of map_server.
@@ -55,7 +56,7 @@ func Recognizes(text []byte) bool {
 // ReadFile reads a map.yaml of map_server and its picture, PGM or PNG, in the frame "map". The picture stands beside the
 // map.yaml unless its path is absolute.
 func ReadFile(path, mapID string) (*Grid, error) {
-	f, err := os.Open(path)
+	f, _, err := importers.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -152,9 +153,12 @@ func (d *description) value(bright float64, transparent bool) int8 {
 
 // readImage reads the picture. Its top row is the last of the cells.
 func (d *description) readImage(path string, g *Grid) error {
-	f, err := os.Open(path)
+	f, _, err := importers.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return errors.New("is not there; put it beside the map.yaml")
+	}
+	if errors.Is(err, importers.ErrNotRegular) {
+		return importers.ErrNotRegular
 	}
 	if err != nil {
 		return err

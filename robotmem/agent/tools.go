@@ -3,12 +3,13 @@ package agent
 import (
 	"encoding/json"
 	"io"
-	"os"
 	"path"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/robotmem/robotmem-go/perception/importers"
 )
 
 // readers are tools that change nothing, by the names of all clients, in lower case.
@@ -154,15 +155,11 @@ func lastWords(transcript string) string {
 	if transcript == "" || !strings.HasSuffix(transcript, ".jsonl") {
 		return ""
 	}
-	f, err := os.Open(transcript)
+	f, info, err := importers.Open(transcript)
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
 	data, err := io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-tail), tail))
 	if err != nil {
 		return ""

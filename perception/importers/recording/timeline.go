@@ -13,6 +13,7 @@ import (
 
 	"github.com/foxglove/mcap/go/mcap"
 
+	"github.com/robotmem/robotmem-go/perception/importers"
 	"github.com/robotmem/robotmem-go/perception/segment"
 )
 
@@ -28,7 +29,7 @@ type Timeline struct {
 
 // OpenTimeline opens an MCAP file. A file without an index cannot be played in order; export its episode to get one.
 func OpenTimeline(path string) (*Timeline, error) {
-	f, err := os.Open(path)
+	f, _, err := importers.Open(path)
 	if err != nil {
 		return nil, err
 	}
