@@ -122,7 +122,7 @@ var owners = map[string][]string{
 	"github.com/klauspost/compress":          {"perception/payload", "perception/importers/recording", "robotmem/archive", "robotmem/internal/store", "robotmem/internal/text", "web"},
 	"golang.org/x/time":                      {"web"},
 	"github.com/parquet-go/parquet-go":       {"perception/importers/lerobot"},
-	"github.com/foxglove/mcap/go/mcap":       {"perception/segment", "perception/importers/recording"},
+	"github.com/foxglove/mcap/go/mcap":       {"perception/segment", "perception/importers/recording", "perception/importers/timeline"},
 	"google.golang.org/protobuf":             {"perception/importers/message"},
 	"github.com/prometheus/client_golang":    {"web"},
 	"github.com/mewkiz/flac":                 {"perception/audio"},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/perception/importers/recording"
+	"github.com/robotmem/robotmem-go/perception/importers/timeline"
 	"github.com/robotmem/robotmem-go/robotmem/attach/foxglove"
 )
 
@@ -25,7 +26,7 @@ type PlayOptions struct {
 // Player plays a recording on a Foxglove WebSocket server, so that Foxglove and Lichtblick show it. Clients
 // that know playback control can pause, seek and change the speed.
 type Player struct {
-	timeline *recording.Timeline
+	timeline *timeline.Timeline
 	server   *foxglove.Server
 	ids      map[*recording.Channel]uint64
 	o        PlayOptions
@@ -43,8 +44,8 @@ type Player struct {
 }
 
 // NewPlayer returns a player of a file. Server is its HTTP handler.
-func NewPlayer(timeline *recording.Timeline, o PlayOptions) (*Player, error) {
-	start, end, messages := timeline.Span()
+func NewPlayer(recorded *timeline.Timeline, o PlayOptions) (*Player, error) {
+	start, end, messages := recorded.Span()
 	if messages == 0 {
 		return nil, errors.New("there are no messages to play")
 	}
@@ -56,7 +57,7 @@ func NewPlayer(timeline *recording.Timeline, o PlayOptions) (*Player, error) {
 	}
 
 	p := &Player{
-		timeline: timeline, o: o, start: start, end: end, ids: map[*recording.Channel]uint64{}, speed: o.Speed,
+		timeline: recorded, o: o, start: start, end: end, ids: map[*recording.Channel]uint64{}, speed: o.Speed,
 		at: start, changed: make(chan struct{}, 1), waits: !o.Paused,
 	}
 	p.server = foxglove.NewServer(foxglove.ServerOptions{
@@ -67,7 +68,7 @@ func NewPlayer(timeline *recording.Timeline, o PlayOptions) (*Player, error) {
 
 	var channels []*foxglove.Channel
 
-	for i, c := range timeline.Channels() {
+	for i, c := range recorded.Channels() {
 		p.ids[c] = uint64(i + 1)
 		channels = append(channels, &foxglove.Channel{Channel: *c, ID: uint64(i + 1)})
 	}

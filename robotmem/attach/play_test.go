@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/perception/importers/recording"
+	"github.com/robotmem/robotmem-go/perception/importers/timeline"
 	"github.com/robotmem/robotmem-go/robotmem/attach"
 	"github.com/robotmem/robotmem-go/robotmem/attach/foxglove"
 )
@@ -97,13 +98,13 @@ func TestPlay(t *testing.T) {
 		want[message{m.Topic, m.SchemaName + string(m.SchemaData), m.MessageEncoding, m.LogTime, string(m.Data)}]++
 	}
 
-	timeline, err := recording.OpenTimeline(path)
+	recorded, err := timeline.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer timeline.Close()
-	start, end, n := timeline.Span()
-	player, err := attach.NewPlayer(timeline, attach.PlayOptions{Name: "nav", Speed: 100})
+	defer recorded.Close()
+	start, end, n := recorded.Span()
+	player, err := attach.NewPlayer(recorded, attach.PlayOptions{Name: "nav", Speed: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/robotmem/robotmem-go/perception/importers/recording"
+	"github.com/robotmem/robotmem-go/perception/importers/timeline"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/attach"
 )
@@ -29,13 +29,13 @@ func (f *PlayFlags) Play(ctx context.Context, path, name string, log *slog.Logge
 		return robotmem.Errorf(robotmem.Invalid, "speed", "is %g; give more than 0, at most 1000", f.Speed)
 	}
 
-	timeline, err := recording.OpenTimeline(path)
+	recorded, err := timeline.Open(path)
 	if err != nil {
 		return robotmem.Errorf(robotmem.Invalid, "recording", "%v", err)
 	}
-	defer func() { _ = timeline.Close() }() // it was only read
+	defer func() { _ = recorded.Close() }() // it was only read
 
-	player, err := attach.NewPlayer(timeline, attach.PlayOptions{
+	player, err := attach.NewPlayer(recorded, attach.PlayOptions{
 		Name: name, Speed: f.Speed, Loop: f.Loop, Paused: f.Paused, Log: log,
 	})
 	if err != nil {

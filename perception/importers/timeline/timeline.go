@@ -1,6 +1,8 @@
-package recording
+// Package timeline reads a recording in the order of its time, as a player needs it.
+package timeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +16,7 @@ import (
 	"github.com/foxglove/mcap/go/mcap"
 
 	"github.com/robotmem/robotmem-go/perception/importers"
+	"github.com/robotmem/robotmem-go/perception/importers/recording"
 	"github.com/robotmem/robotmem-go/perception/segment"
 )
 
@@ -22,19 +25,19 @@ import (
 type Timeline struct {
 	file       *os.File
 	reader     *mcap.Reader
-	channels   map[uint16]*Channel
+	channels   map[uint16]*recording.Channel
 	start, end uint64
 	messages   uint64
 }
 
-// OpenTimeline opens an MCAP file. A file without an index cannot be played in order; export its episode to get one.
-func OpenTimeline(path string) (*Timeline, error) {
+// Open opens an MCAP file. A file without an index cannot be played in order; export its episode to get one.
+func Open(path string) (*Timeline, error) {
 	f, _, err := importers.Open(path)
 	if err != nil {
 		return nil, err
 	}
 
-	t := &Timeline{file: f, channels: map[uint16]*Channel{}}
+	t := &Timeline{file: f, channels: map[uint16]*recording.Channel{}}
 	if err := t.open(); err != nil {
 		_ = f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -60,7 +63,7 @@ func (t *Timeline) open() error {
 
 	t.messages = info.Statistics.MessageCount
 	for id, c := range info.Channels {
-		one := &Channel{Topic: c.Topic, MessageEncoding: c.MessageEncoding, Metadata: c.Metadata}
+		one := &recording.Channel{Topic: c.Topic, MessageEncoding: c.MessageEncoding, Metadata: c.Metadata}
 		if s := info.Schemas[c.SchemaID]; s != nil {
 			one.SchemaName, one.SchemaEncoding, one.SchemaData = s.Name, s.Encoding, s.Data
 		}
@@ -74,15 +77,15 @@ func (t *Timeline) open() error {
 func (t *Timeline) Span() (start, end, messages uint64) { return t.start, t.end, t.messages }
 
 // Channels returns the channels by topic.
-func (t *Timeline) Channels() []*Channel {
-	return slices.SortedFunc(maps.Values(t.channels), func(a, b *Channel) int {
-		return compareChannels(a, b)
+func (t *Timeline) Channels() []*recording.Channel {
+	return slices.SortedFunc(maps.Values(t.channels), func(a, b *recording.Channel) int {
+		return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.SchemaName, b.SchemaName))
 	})
 }
 
 // From yields the messages from a log time on. A message and its data are valid until the next one.
-func (t *Timeline) From(ctx context.Context, from uint64) iter.Seq2[*Message, error] {
-	return func(yield func(*Message, error) bool) {
+func (t *Timeline) From(ctx context.Context, from uint64) iter.Seq2[*recording.Message, error] {
+	return func(yield func(*recording.Message, error) bool) {
 		if t.messages == 0 || from > t.end {
 			return
 		}
@@ -107,7 +110,7 @@ func (t *Timeline) From(ctx context.Context, from uint64) iter.Seq2[*Message, er
 				yield(nil, err)
 				return
 			}
-			one := &Message{t.channels[c.ID], segment.Message{
+			one := &recording.Message{Channel: t.channels[c.ID], Message: segment.Message{
 				Sequence: m.Sequence, LogTime: m.LogTime, PublishTime: m.PublishTime, Data: m.Data,
 			}}
 			if one.Channel != nil && !yield(one, nil) {
