@@ -125,6 +125,10 @@ func resultOf(report *recording.Report, info *recording.Info) *admin.ImportResul
 	if report.AttachmentsSkipped > 0 {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("%d attachments are not imported", report.AttachmentsSkipped))
 	}
+	if report.UnknownSkipped > 0 {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%d records of unknown kinds are not imported: "+
+			"a newer logger wrote them, or the file is damaged", report.UnknownSkipped))
+	}
 
 	return out
 }

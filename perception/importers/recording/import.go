@@ -56,6 +56,7 @@ func Import(
 		clock:   clockOf(info),
 		schemas: schemas{known: map[definitionKey]parsed{}}, report: &Report{
 			Recording: id, AttachmentsSkipped: info.Attachments, MetadataSkipped: info.MetadataRecords,
+			UnknownSkipped: info.UnknownRecords,
 		},
 	}
 	// A robot that sets its clock after boot logs its first messages near 1970. Count from the first wall-clock
@@ -538,6 +539,9 @@ type Report struct {
 	// imported.
 	AttachmentsSkipped uint64 `json:"attachments_skipped,omitempty"`
 	MetadataSkipped    uint64 `json:"metadata_records_skipped,omitempty"`
+	// UnknownSkipped counts the records of a ULog whose kinds are not known. A newer logger wrote them, or the file is
+	// damaged there.
+	UnknownSkipped uint64 `json:"unknown_records_skipped,omitempty"`
 	// Broken is the first place where the recording is damaged, "" if there is none.
 	Broken string `json:"broken,omitempty"`
 	// Lost counts the messages that are known to be in the recording and could not be read. A damaged

@@ -349,7 +349,21 @@ func TestDamagedROS1Chunk(t *testing.T) {
 	}
 }
 
-// No damage of a bag loses a message without a word.
+// ros1Retime gives a message of an uncompressed bag another time.
+func ros1Retime(t testing.TB, data []byte, rng *rand.Rand) {
+	t.Helper()
+	from := rng.IntN(ros1IndexPos(data))
+	// The field time of a message, and not start_time or end_time of a chunk.
+	at := bytes.Index(data[from:], []byte("\x00time="))
+	if at < 0 {
+		at, from = bytes.Index(data, []byte("\x00time=")), 0
+	}
+	at += from + len("\x00time=")
+	binary.LittleEndian.PutUint32(data[at:], []uint32{0, 1, 1<<32 - 1, rng.Uint32()}[rng.IntN(4)])
+	binary.LittleEndian.PutUint32(data[at+4:], []uint32{0, 999_999_999, 1<<32 - 1}[rng.IntN(3)])
+}
+
+// No damage of a bag loses a message without a word, and no time does.
 func TestDamagedROS1BagsLoseNothingSilently(t *testing.T) {
 	const mutations = 300
 	named := 0
@@ -358,15 +372,26 @@ func TestDamagedROS1BagsLoseNothingSilently(t *testing.T) {
 		name := ros1Made[seed%3]
 		data := bytes.Clone(ros1File(t, name))
 		const n = 164
-		if rng.IntN(3) == 0 {
+		retimed := false
+		switch kind := rng.IntN(4); {
+		case kind == 0:
 			data = data[:rng.IntN(len(data))]
-		} else {
+		case kind == 1 && name == "none.bag":
+			retimed = true
+			for range 1 + rng.IntN(4) {
+				ros1Retime(t, data, rng)
+			}
+		default:
 			for range 1 + rng.IntN(3) {
 				data[rng.IntN(len(data))] ^= byte(1 << rng.IntN(8))
 			}
 		}
 		report, err := accounted(t, write(t, "a.bag", data))
 		switch {
+		case retimed:
+			if err != nil || report.Messages != n || report.Broken != "" {
+				t.Errorf("seed %d, retimed: %+v, %v", seed, report, err)
+			}
 		case err != nil:
 			named++
 		case report.Messages != n && report.Broken == "":

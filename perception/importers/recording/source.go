@@ -35,6 +35,7 @@ type Info struct {
 	// Attachments and metadata records of MCAP, which are not imported.
 	Attachments     uint64 `json:"attachments,omitempty"`
 	MetadataRecords uint64 `json:"metadata_records,omitempty"`
+	UnknownRecords  uint64 `json:"unknown_records,omitempty"` // of a ULog, of kinds that are not known
 
 	places    map[*Channel]int // of the channels of a living source in Channels
 	spanned   bool             // Start and End are set

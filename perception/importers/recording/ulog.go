@@ -32,6 +32,7 @@ type ulogFile struct {
 	closer func() error
 
 	channels map[string]*Channel // by topic and definition, so that every pass yields the same ones
+	foreign  uint64              // records of unknown kinds that the last pass has left out
 }
 
 var _ Source = (*ulogFile)(nil)
@@ -72,7 +73,7 @@ func (u *ulogFile) Info(ctx context.Context) (*Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	info.Format = "ulog"
+	info.Format, info.UnknownRecords = "ulog", u.foreign
 
 	for _, key := range slices.Sorted(maps.Keys(u.channels)) {
 		if c := u.channels[key]; counts[c] > 0 {
@@ -91,6 +92,8 @@ func (u *ulogFile) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 			yield(nil, &BreakError{Offset: u.size, Err: fmt.Errorf("the head of a ULog takes %d bytes where %d are left", ulogHead, u.size)})
 			return
 		}
+
+		u.foreign = 0
 
 		pass := newULogPass(u, yield)
 		for pass.next(ctx) {
@@ -180,10 +183,7 @@ func (p *ulogPass) next(ctx context.Context) bool {
 	kind, body, err := p.record()
 	// A record that was cut by a crash ends where data was appended afterwards.
 	if len(p.appended) > 0 && (err != nil || p.at+int64(ulogRecordHead+len(body)) > p.appended[0]) {
-		p.seek(max(p.appended[0], p.at))
-		p.appended = p.appended[1:]
-
-		return true
+		return p.passCut(kind)
 	}
 	if err == io.EOF {
 		return p.startData() && p.tell() && false
@@ -196,7 +196,11 @@ func (p *ulogPass) next(ctx context.Context) bool {
 	if !known {
 		return more && p.unknown(kind, body)
 	}
+	// The length of a record that holds a sync is damaged. That of a message was compared with its format.
 	p.damaged = false
+	if more && kind != 'D' && string(body) != ulogSync && p.syncIn(body) >= 0 {
+		more = p.damage(fmt.Errorf("a record of the kind %q has an end of another in it", kind))
+	}
 	p.skip(ulogRecordHead + len(body))
 
 	return more
@@ -224,6 +228,9 @@ func (p *ulogPass) read(kind byte, body []byte) (more, known bool) {
 		err = p.addDefault(body)
 	case 'S', 'R':
 		// Sync, and ends of subscriptions.
+		if want := map[byte]int{'S': len(ulogSync), 'R': 2}[kind]; len(body) != want {
+			err = fmt.Errorf("a record of the kind %q has %d bytes; it takes %d", kind, len(body), want)
+		}
 	case 'A':
 		if !p.startData() {
 			return false, true
@@ -245,12 +252,9 @@ func (p *ulogPass) read(kind byte, body []byte) (more, known bool) {
 // unknown passes a record of an unknown kind. A newer logger may have written it, or the file is damaged.
 func (p *ulogPass) unknown(kind byte, body []byte) bool {
 	if kind != 0 && len(body) > 0 && len(body) <= maxULogRecord {
-		// If its body has a sync, its length is damaged.
-		at := -1
-		if p.inData && !p.noSync {
-			at = bytes.Index(body, []byte(ulogSync))
-		}
+		at := p.syncIn(body)
 		if at < 0 {
+			p.foreign++
 			p.skip(ulogRecordHead + len(body))
 			return true
 		}
@@ -270,6 +274,32 @@ func (p *ulogPass) unknown(kind byte, body []byte) bool {
 	}
 	// Without a sync the next record is looked for byte by byte.
 	p.skip(1)
+
+	return more
+}
+
+// syncIn returns where a sync begins in the body of a record, -1 if there is none.
+func (p *ulogPass) syncIn(body []byte) int {
+	if !p.inData || p.noSync {
+		return -1
+	}
+	return bytes.Index(body, []byte(ulogSync))
+}
+
+// passCut passes a record that a crash has cut before data was appended. If there is more than a record, its length
+// is damaged.
+func (p *ulogPass) passCut(kind byte) bool {
+	to := max(p.appended[0], p.at)
+	at := p.findSync(p.at + 1)
+	whole := at >= 0 && at < to
+
+	if head, err := p.r.Peek(ulogRecordHead + 2); err == nil && kind == 'D' {
+		topic := p.topics[binary.LittleEndian.Uint16(head[ulogRecordHead:])]
+		whole = whole || topic != nil && to-p.at >= int64(ulogRecordHead+2+topic.padded)
+	}
+	more := !whole || p.damage(fmt.Errorf("the length of a record of the kind %q is damaged, and what follows is lost", kind))
+	p.seek(to)
+	p.appended = p.appended[1:]
 
 	return more
 }
@@ -547,7 +577,10 @@ func (p *ulogPass) data(body []byte) bool {
 	if topic.time >= 0 {
 		us = binary.LittleEndian.Uint64(body[topic.time:])
 	}
-	p.last = max(p.last, us)
+	// What the logger itself says takes the latest time, which must be one.
+	if possible(ulogTime(us)) {
+		p.last = max(p.last, us)
+	}
 
 	return p.deliver(topic.Channel, ulogTime(us), body[:topic.size])
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -368,4 +369,74 @@ func FuzzULog(f *testing.F) {
 		const magic = "ULog\x01\x12\x35"
 		drain(t, write(t, "x", append([]byte(magic), bytes.TrimPrefix(data, []byte(magic))...)))
 	})
+}
+
+// ulogRecords returns where the records of a log begin and where the last one ends.
+func ulogRecords(data []byte) (at []int) {
+	for i := 16; i+3 <= len(data); i += 3 + int(binary.LittleEndian.Uint16(data[i:])) {
+		at = append(at, i)
+	}
+	return append(at, len(data))
+}
+
+// No damage of a log loses a message without a word, unless it is cut between two records: a log has no end. Times
+// that cannot be are counted.
+func TestDamagedULogsLoseNothingSilently(t *testing.T) {
+	made, err := os.ReadFile(filepath.Join("testdata", "ulog", "made.ulg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		whole     []byte
+		mutations uint64
+	}{"made": {made, 400}, "of a flight": {realFile(t, "recordings/sample_log_small.ulg"), 40}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			before, err := accounted(t, write(t, "a.ulg", tt.whole))
+			if err != nil {
+				t.Fatal(err)
+			}
+			records, named := ulogRecords(tt.whole), uint64(0)
+			for seed := range tt.mutations {
+				rng := rand.New(rand.NewPCG(seed, 4))
+				data, kind, mistimed := bytes.Clone(tt.whole), [...]string{"cut", "flipped", "flipped", "retimed"}[rng.IntN(4)], map[int]bool{}
+				switch kind {
+				case "cut":
+					if data = data[:rng.IntN(len(data))]; slices.Contains(records, len(data)) {
+						continue
+					}
+				case "flipped":
+					for range 1 + rng.IntN(3) {
+						data[rng.IntN(len(data))] ^= byte(1 << rng.IntN(8))
+					}
+				case "retimed":
+					for range 20 {
+						// The time is the first field of a message, behind its topic.
+						if at := records[rng.IntN(len(records)-1)]; data[at+2] == 'D' {
+							binary.LittleEndian.PutUint64(data[at+5:], []uint64{1<<64 - 1, 1 << 63, 9_300_000_000e6}[rng.IntN(3)])
+							mistimed[at] = true
+						}
+					}
+				}
+				report, err := accounted(t, write(t, "a.ulg", data))
+				where := fmt.Sprintf("seed %d, %s", seed, kind)
+				switch {
+				case err != nil:
+					named++
+				case kind == "retimed" && (report.Messages != before.Messages || report.Mistimed != uint64(len(mistimed)) || report.Broken != ""):
+					t.Errorf("%s: %d of %d read, %d mistimed, want %d; %s", where, report.Messages, before.Messages, report.Mistimed, len(mistimed), report.Broken)
+				case report.Broken != "" || report.UnknownSkipped > before.UnknownSkipped:
+					named++
+				case report.Messages < before.Messages:
+					t.Errorf("%s: %d of %d were read without a word", where, report.Messages, before.Messages)
+				}
+				if report != nil && report.Messages > before.Messages+1 { // what a logger says of the flight may come in two parts
+					t.Errorf("%s: %d of %d were read", where, report.Messages, before.Messages)
+				}
+			}
+			if named < tt.mutations/4 {
+				t.Errorf("only %d of %d mutations did any damage", named, tt.mutations)
+			}
+		})
+	}
 }
