@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -793,4 +794,30 @@ func (s *fixedSource) Next() (*archive.Entry, error) {
 	found := s.memories
 	s.memories = nil
 	return &archive.Entry{Memories: found}, nil
+}
+
+// smallDisk takes some bytes and is then full.
+type smallDisk struct{ free int }
+
+func (d *smallDisk) Write(p []byte) (int, error) {
+	if d.free -= len(p); d.free < 0 {
+		return 0, &os.PathError{Op: "write", Path: "/mnt/secret.tar", Err: syscall.ENOSPC}
+	}
+	return len(p), nil
+}
+
+// An archive that does not fit on its disk is an error wherever the disk ends, and says what to do.
+func TestExportToAFullDisk(t *testing.T) {
+	t.Parallel()
+	e := lived(t)
+	size := len(exported(t, e, archive.ExportOptions{}))
+	for part := range 8 {
+		_, err := e.Export(t.Context(), archive.NewWriter(&smallDisk{free: size * part / 8}, false), archive.ExportOptions{})
+		if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "no space left") || !strings.Contains(err.Error(), "export again") || strings.Contains(err.Error(), "secret") {
+			t.Errorf("after %d eighths: %v", part, err)
+		}
+	}
+	if _, err := e.Export(t.Context(), archive.NewWriter(&smallDisk{free: 2 * size}, false), archive.ExportOptions{}); err != nil {
+		t.Errorf("with space: %v", err)
+	}
 }

@@ -165,7 +165,8 @@ func sinkError(err error) error {
 	if told := (*robotmem.Error)(nil); err == nil || errors.As(err, &told) {
 		return err
 	}
-	return robotmem.Errorf(robotmem.Unavailable, "", "the export cannot be written (%s)", robotmem.Reason(err))
+	return robotmem.Errorf(robotmem.Unavailable, "", "the export cannot be written (%s) and is not whole; "+
+		"check the disk's space and who may write there, and export again", robotmem.Reason(err))
 }
 
 // lost reports whether a payload is missing or does not match its SHA-256.
