@@ -3,8 +3,11 @@ package main
 import (
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
+
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/variables"
 )
 
 // A setting that is given and not used would be believed to work: a tenant on a file, an identity provider
@@ -146,6 +149,10 @@ func (c *config) checkUsed(command string) error {
 	// It shows what is given, also what no other command would take.
 	if first == "config" {
 		return nil
+	}
+
+	if name, meant := variables.Misspelt(os.Environ(), slices.Collect(maps.Keys(usages))); name != "" {
+		return invalid("environment", "%s is no setting and would have no effect; did you mean %s?", name, meant)
 	}
 
 	own, special := ownFlags[first]
