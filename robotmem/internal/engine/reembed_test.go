@@ -17,7 +17,7 @@ func TestReembedTakesANewDimensionOfTheSameModel(t *testing.T) {
 	learnAll(t, e, "the gripper holds wet glass", "battery low in aisle four")
 	embedded(t, e)
 	w.set(func() { w.dims = 32 })
-	if err := e.Reembed(t.Context(), func(int64, int64) {}); err != nil {
+	if err := e.Reembed(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	embedded(t, e)
