@@ -123,6 +123,11 @@ func (m Models) Pull(ctx context.Context, hub Hub, spec string) (*Pulled, error)
 	if err == nil {
 		err = p.install(ctx, m, kind, out)
 	}
+	// Another process may have pulled the same revision meanwhile: then the files are installed, and not where they
+	// were gathered.
+	if now, absent := m.Get(name); err != nil && absent == nil && p.commit != "" && now.Revision == p.commit {
+		return now, nil
+	}
 	if e := (*robotmem.Error)(nil); err != nil && !errors.As(err, &e) {
 		err = pullError(robotmem.Unavailable, "%w; make room on the disk, or set ROBOTMEM_HOME to a folder on another",
 			err)
@@ -146,6 +151,9 @@ func pullError(kind robotmem.Kind, format string, args ...any) *robotmem.Error {
 // install tries the model that was gathered and moves it to its place.
 func (p *pull) install(ctx context.Context, m Models, kind string, out *Pulled) error {
 	r, _ := m.runtime(kind)
+	if _, err := os.Stat(p.dir); err != nil {
+		return pullError(robotmem.Unavailable, "another pull of %s has removed its files meanwhile; run it again", p.name)
+	}
 
 	// A model is tried before it replaces one that works. The trial has words of many scripts, of which any model knows
 	// some.
@@ -169,14 +177,21 @@ func (p *pull) install(ctx context.Context, m Models, kind string, out *Pulled) 
 		os.MkdirAll(filepath.Dir(to), 0o700))
 
 	// A folder cannot be renamed over another one, so the old model is moved away first.
-	if _, missing := os.Stat(to); err == nil && missing == nil {
-		err = os.Rename(to, filepath.Join(m.staging(p.name), "old"))
+	old := filepath.Join(m.staging(p.name), "old")
+	_, missing := os.Stat(to)
+	if err == nil && missing == nil {
+		err = os.Rename(to, old)
 	}
 	if err != nil {
 		return err
 	}
 
-	return os.Rename(p.dir, to)
+	err = os.Rename(p.dir, to)
+	if err != nil && missing == nil {
+		err = errors.Join(err, os.Rename(old, to))
+	}
+
+	return err
 }
 
 // redirect sends the token to no other host. The standard client does, to subdomains

@@ -480,3 +480,45 @@ func TestRemove(t *testing.T) {
 		t.Errorf("the list is %v", all)
 	}
 }
+
+// Two processes that pull one model at once both end with it, whichever is first.
+func TestTwoPullsOfOneModel(t *testing.T) {
+	h := newHub(t, tinyFiles(t))
+	m := embedding.Models{Dir: t.TempDir()}
+	var first *embedding.Pulled
+	from := h.request()
+	from.Progress = func(done, total int64) {
+		// The files are there and not yet installed.
+		if done == total && first == nil {
+			first = pull(t, m, h.request(), tinyModel)
+		}
+	}
+	second := pull(t, m, from, tinyModel)
+	if first == nil || cmp.Diff(first, second) != "" {
+		t.Errorf("the second pull says %+v, the first %+v", second, first)
+	}
+	if got := entries(t, m.Dir); len(got) != 4 {
+		t.Errorf("there is %v", got)
+	}
+	open(t, second.Embedder, embedding.Options{})
+}
+
+// A pull of another revision that ends first removes what this one has gathered, and the error says so.
+func TestAPullOfAnotherRevisionMeanwhile(t *testing.T) {
+	h := newHub(t, tinyFiles(t))
+	m := embedding.Models{Dir: t.TempDir()}
+	var other *embedding.Pulled
+	from := h.request()
+	from.Progress = func(done, total int64) {
+		if done == total && other == nil {
+			h.set(func() { h.commit = strings.Repeat("b", 40) })
+			other = pull(t, m, h.request(), tinyModel)
+		}
+	}
+	if _, err := m.Pull(t.Context(), from, tinyModel); !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "run it again") {
+		t.Errorf("got %v", err)
+	}
+	if all := m.List(); len(all) != 1 || all[0].Revision != other.Revision {
+		t.Errorf("installed are %+v", all)
+	}
+}
