@@ -176,8 +176,8 @@ func openPacked(ctx context.Context, name string, f *os.File, size int64, budget
 	return nil, fmt.Errorf("%s holds no recording that can be read; unpack it and look at it: zstd -d %s", name, name)
 }
 
-// A database is refused if it unpacks to more than unpackRatio times its compressed size and to more than
-// unpackBytes. Recordings are usually compressed to a tenth.
+// A compressed file is read up to unpackRatio times its size, and at least up to unpackBytes: a decompression bomb of
+// 200 KB would fill a disk or be read for hours. Recordings are usually compressed to a tenth.
 const (
 	unpackRatio = 256
 	unpackBytes = 64 << 20
@@ -208,15 +208,10 @@ func openUnpacked(
 	}
 
 	defer done()
-	// Without a limit a compression bomb would fill the disk with the temporary file.
-	limit := max(unpackBytes, packed.size*unpackRatio)
-	// One byte beyond the limit tells a file of just that size from a larger one.
-	size, err := io.Copy(plain, io.LimitReader(payload.ReaderWith(ctx, r), limit+1))
+
+	size, err := io.Copy(plain, payload.ReaderWith(ctx, r))
 	if err != nil {
 		return nil, fmt.Errorf("unpacking %s, after %d bytes: %w", name, size, err)
-	}
-	if size > limit {
-		return nil, fmt.Errorf("%s unpacks to more than %d bytes; unpack it first: zstd -d %s", name, limit, name)
 	}
 
 	return openPlain(plain, size, func() error { return errors.Join(drop(), packed.file.Close()) })
@@ -243,7 +238,22 @@ func (c contents) reader() (io.Reader, func(), error) {
 		return nil, nil, err
 	}
 
-	return r, r.Close, nil
+	return &bounded{in: r, limit: max(unpackBytes, c.size*unpackRatio)}, r.Close, nil
+}
+
+// bounded fails behind a number of bytes.
+type bounded struct {
+	in          io.Reader
+	read, limit int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.in.Read(p)
+	if b.read += int64(n); b.read > b.limit {
+		return 0, fmt.Errorf("it unpacks to more than %d bytes; unpack it first, with zstd -d", b.limit)
+	}
+
+	return n, err
 }
 
 // unpacked decompresses a file on the goroutine of its reader.

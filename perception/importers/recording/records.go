@@ -71,7 +71,11 @@ func (s *records) next() (op mcap.OpCode, body []byte, start int64, err error) {
 	s.sum = crc32.Update(s.sum, crc32.IEEETable, head[:])
 	s.at += recordHead
 
-	op = mcap.OpCode(head[0])
+	// Zeros, which a file system leaves after a crash, would be empty records.
+	if op = mcap.OpCode(head[0]); op == mcap.OpReserved {
+		return op, nil, start, errors.New("a record has the kind 0, which no record has")
+	}
+
 	length := binary.LittleEndian.Uint64(head[1:])
 	if left := s.end - s.at; s.end >= 0 && length > uint64(left) {
 		return op, nil, start, fmt.Errorf("a record takes %d bytes where %d are left", length, left)
