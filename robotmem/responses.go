@@ -249,7 +249,7 @@ type ForgetResponse struct {
 // Purged lists what a purge deleted.
 type Purged struct {
 	Versions   int      `json:"versions" doc:"Number of deleted versions of the memory."`
-	Payload    string   `json:"payload,omitempty" doc:"The bytes of the perception: removed, kept (another memory has the same bytes) or gone before."`
+	Payload    string   `json:"payload,omitempty" doc:"The bytes of the perception: removed, kept (another memory has the same bytes, or the folder is of another file) or gone before."`
 	Bytes      int64    `json:"bytes,omitempty" doc:"Size of the payload, if it was removed."`
 	StoodFor   []int64  `json:"stood_for,omitempty" doc:"Memories that had been merged into this one. They still hold their own text; purge them too if it has the same content."`
 	OldPages   string   `json:"old_pages" doc:"rewritten, or pending with the reason. If pending, this node or the next one that opens the file finishes it."`

@@ -48,7 +48,7 @@ func TestRecoverInPlace(t *testing.T) {
 	if kept, err := os.ReadFile(r.Damaged); err != nil || string(kept) != string(damaged) {
 		t.Errorf("the damaged file is not kept as it was: %v", err)
 	}
-	if names := beside(t, path); !slices.Equal(names, []string{filepath.Base(path), filepath.Base(r.Damaged), "memory.db.payloads"}) {
+	if names := beside(t, path); !slices.Equal(names, []string{filepath.Base(path), filepath.Base(r.Damaged), "memory.db.payloads", "memory.db.payloads.owner"}) {
 		t.Errorf("left in the folder: %v", names)
 	}
 	e := openAt(t, path, local.Options{})

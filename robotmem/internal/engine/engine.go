@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	taxonomy "github.com/robotmem/robotmem-go"
@@ -91,6 +92,7 @@ type Engine struct {
 
 	// background counts the goroutines that Close waits for.
 	background sync.WaitGroup
+	claimed    atomic.Bool // the folder of payloads was noted to be of this file after a payload was written
 	quit       context.CancelFunc
 	Changed    chan struct{}   // receives after a commit of this process that changed something
 	Quitting   <-chan struct{} // closed by quit

@@ -4,6 +4,7 @@ package engine_test
 
 import (
 	"crypto/sha256"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -95,5 +96,56 @@ func TestRepairLeavesThePayloadsOfAnotherFile(t *testing.T) {
 	must(n.Repair(t.Context(), nil))(t)
 	if left := payloads(); len(left) != 0 {
 		t.Errorf("left over, though nobody else owns them: %q", left)
+	}
+}
+
+// Two memories may reach one folder of payloads through links, such as a memory whose payloads are on another disk and
+// a copy of its file. What the copy purges or sweeps stays for the first.
+func TestALinkedFolderOfPayloadsHasOneOwner(t *testing.T) {
+	t.Parallel()
+	dir, disk := t.TempDir(), t.TempDir()
+	path, other := filepath.Join(dir, "memory.db"), filepath.Join(dir, "copy.db")
+	n := openAt(t, path, local.Options{})
+	saved := must(n.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "a trace of the arm", Data: payloadText(), PerceptionType: "procedural"}))(t)
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	// Its owner moves the folder to another disk.
+	err := errors.Join(os.Rename(path+".payloads", filepath.Join(disk, "payloads")), os.Rename(path+".payloads.owner", filepath.Join(disk, "payloads.owner")),
+		os.Symlink(filepath.Join(disk, "payloads"), path+".payloads"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.WriteFile(other, data, 0o600), os.Symlink(filepath.Join(disk, "payloads"), other+".payloads")); err != nil {
+		t.Fatal(err)
+	}
+	n = openAt(t, other, local.Options{})
+	purged := must(n.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: saved.MemoryID, Reason: "a test", Purge: true}))(t)
+	if !strings.HasPrefix(purged.Purged.Payload, "kept: the folder") || purged.Purged.Bytes != 0 {
+		t.Errorf("the copy says of the payload: %+v", purged.Purged)
+	}
+	must(n.Repair(t.Context(), nil))(t)
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	n = openAt(t, path, local.Options{})
+	for _, c := range must(n.Doctor(t.Context(), nil))(t).Checks {
+		if c.Name == "payloads" && c.Status != "ok" {
+			t.Errorf("the first memory has lost a payload: %+v", c)
+		}
+	}
+	// The owner itself may purge.
+	purged = must(n.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: saved.MemoryID, Reason: "a test", Purge: true}))(t)
+	if purged.Purged.Payload != "removed" {
+		t.Errorf("the owner says of the payload: %+v", purged.Purged)
+	}
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -52,7 +52,7 @@ func (n *Engine) takePayload(ctx context.Context, d *archive.Data) (*payload.Wri
 		return nil, err
 	}
 
-	w, err := n.Store.Payloads().Write(ctx, d.Reader, payload.Options{
+	w, err := n.writePayload(ctx, d.Reader, payload.Options{
 		Limit: n.options.MaxStream, Inline: record.InlinePayload, Expect: d.Bytes,
 	})
 	if failed := n.notKept(ctx, "payload", err); failed != nil {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
 
 	"github.com/robotmem/robotmem-go/perception"
@@ -21,7 +22,7 @@ import (
 func (n *Engine) readPayload(ctx context.Context, rec *record.Record, in *incoming) error {
 	p := rec.Perception
 
-	w, err := n.Store.Payloads().Write(ctx, in.reader, payload.Options{
+	w, err := n.writePayload(ctx, in.reader, payload.Options{
 		Limit: in.limit, Inline: record.InlinePayload, Expect: in.size, HeadLimit: record.DecodeLimit,
 	})
 	switch {
@@ -51,6 +52,19 @@ func (n *Engine) readPayload(ctx context.Context, rec *record.Record, in *incomi
 	n.describePayload(rec)
 
 	return nil
+}
+
+// writePayload writes a payload. The first one in the folder may have made it. Until the folder has a note of its owner,
+// a copy of the file that is opened first would take it for its own.
+func (n *Engine) writePayload(ctx context.Context, r io.Reader, o payload.Options) (*payload.Written, error) {
+	w, err := n.Store.Payloads().Write(ctx, r, o)
+	if err == nil && w.Inline == nil && n.claimed.CompareAndSwap(false, true) {
+		if err := n.Store.ClaimFolder(ctx, false); err != nil {
+			n.Log.Warn("the folder of payloads is not noted to be of this file", "err", err)
+		}
+	}
+
+	return w, err
 }
 
 // notKept returns the error of a payload write that failed at the disk or by

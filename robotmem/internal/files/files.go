@@ -86,8 +86,16 @@ func (m Memory) Logs() [3]string { return [3]string{m.Log(), m.Journal(), m.LogI
 // Payloads is the path of the folder of large payloads.
 func (m Memory) Payloads() string { return m.name + ".payloads" }
 
-// PayloadsOwner is the path of the note that says which file the folder of payloads is of.
-func (m Memory) PayloadsOwner() string { return m.Payloads() + ".owner" }
+// PayloadsOwner is the path of the note that says which file the folder of payloads is of. The folder may be a link, as
+// to another disk, and another memory may have a link to it: the note is beside the folder itself.
+func (m Memory) PayloadsOwner() string {
+	folder := m.Payloads()
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
+	}
+
+	return folder + ".owner"
+}
 
 // Site is the path of the file that names the site which the memory has joined.
 func (m Memory) Site() string { return m.name + ".fleet" }

@@ -41,9 +41,11 @@ func (mt *Maintainer) Purge(ctx context.Context, r *robotmem.ForgetRequest) (*ro
 			return err
 		}
 		mt.Store.Groups.Reset()
-		res.Purged, err = tx.Purge(m, r.Reason)
+		if res.Purged, err = tx.Purge(m, r.Reason); err != nil {
+			return err
+		}
 
-		return err
+		return mt.keepForeign(tx, res.Purged)
 	})
 	if err != nil {
 		return nil, err
@@ -63,6 +65,23 @@ func (mt *Maintainer) Purge(ctx context.Context, r *robotmem.ForgetRequest) (*ro
 	}
 
 	return res, nil
+}
+
+// keepForeign keeps the file of a purged payload if the folder is of another memory, which may have the same bytes.
+func (mt *Maintainer) keepForeign(tx *store.Tx, purged *robotmem.Purged) error {
+	foreign, err := mt.Store.ForeignFolder(tx.Conn)
+	if err != nil || !foreign {
+		return err
+	}
+
+	sums, err := tx.PurgedFiles()
+	if err != nil || len(sums) == 0 {
+		return err
+	}
+
+	purged.Payload, purged.Bytes = "kept: the folder of payloads is noted to be of another file", 0
+
+	return tx.DropPurgedFiles()
 }
 
 // Scrub finishes all unfinished purges: it removes the files of their payloads,

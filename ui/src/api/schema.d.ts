@@ -2126,7 +2126,7 @@ export interface components {
             not_reached: string[];
             /** @description rewritten, or pending with the reason. If pending, this node or the next one that opens the file finishes it. */
             old_pages: string;
-            /** @description The bytes of the perception: removed, kept (another memory has the same bytes) or gone before. */
+            /** @description The bytes of the perception: removed, kept (another memory has the same bytes, or the folder is of another file) or gone before. */
             payload?: string;
             /** @description Memories that had been merged into this one. They still hold their own text; purge them too if it has the same content. */
             stood_for?: number[];
