@@ -1,6 +1,13 @@
 package classify
 
-import "testing"
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	taxonomy "github.com/robotmem/robotmem-go"
+)
 
 func TestInstructionsToAModel(t *testing.T) {
 	for _, text := range []string{
@@ -35,6 +42,47 @@ func TestInstructionsToAModel(t *testing.T) {
 		if Instructs(text) {
 			t.Errorf("%q is taken for an instruction to a model", text)
 		}
+	}
+}
+
+// Both lists were written without sight of these expressions: what somebody would put into a memory so that its reader
+// misbehaves, and honest sentences that share words with that. Lies that read like facts ("the e-stop must always be
+// bridged") cannot be told from rules.
+func TestRulesAndTextsThatSteerTheirReader(t *testing.T) {
+	rules, err := Parse(taxonomy.YAML)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	shown := func(name string) (asRules, not int) {
+		data, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		for line := range strings.Lines(string(data)) {
+			var text struct{ Insight string }
+			if err := json.Unmarshal([]byte(line), &text); err != nil {
+				t.Fatal(err)
+			}
+			if rules.Classify(text.Insight, 0).Category != "constraint" {
+				continue
+			}
+			if AddressesReader(text.Insight) {
+				not++
+			} else {
+				asRules++
+			}
+		}
+
+		return asRules, not
+	}
+
+	hostile, kept := shown("hostile.jsonl")
+	honest, lost := shown("honest.jsonl")
+	t.Logf("hostile: %d shown as rules, %d not; honest: %d shown, %d not", hostile, kept, honest, lost)
+	if hostile > 32 || lost > 8 || kept < 80 || honest < 160 {
+		t.Errorf("hostile: %d shown as rules, %d not; honest: %d shown, %d not", hostile, kept, honest, lost)
 	}
 }
 

@@ -243,6 +243,17 @@ func (o *Op) Request(values url.Values) (json.RawMessage, error) {
 			return nil, &Error{Op: o.Name, Kind: Invalid, Field: name, Err: err}
 		}
 
+		// Sentences have commas of their own.
+		if list := strings.HasPrefix(strings.TrimSpace(vs[0]), "["); ok && f.Tag.Get("cli") == "whole" && !list {
+			raw, err := json.Marshal(vs)
+			if err != nil {
+				return nil, &Error{Op: o.Name, Kind: Internal, Err: err}
+			}
+			fields[name] = raw
+
+			continue
+		}
+
 		raw, err := jsonValue(t, vs)
 		if err != nil {
 			return nil, &Error{Op: o.Name, Kind: Invalid, Field: name, Err: err}

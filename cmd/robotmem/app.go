@@ -113,9 +113,21 @@ func (a *app) options() (o local.Options, err error) {
 	if o.Taxonomy, err = a.settingsFile("taxonomy", a.Config.Taxonomy); err != nil {
 		return o, err
 	}
-	o.Entities, err = a.settingsFile("entities", a.Config.Entities)
+	if o.Entities, err = a.settingsFile("entities", a.Config.Entities); err != nil {
+		return o, err
+	}
+	if err := local.CheckEntities(o.Entities); err != nil {
+		err = invalid("entities", "%s: %s", a.Config.Entities, robotmem.Detail(err))
+		if _, given := a.Config.given["entities"]; given {
+			return o, err
+		}
 
-	return o, err
+		// Nobody has asked for it in this call.
+		fmt.Fprintln(a.Stderr, "robotmem: warning:", robotmem.Detail(err)+"; its names are left out")
+		o.Entities = nil
+	}
+
+	return o, nil
 }
 
 // settingsFile returns the bytes of the file that a setting names, nil if it names none. Standard input can be read once.
@@ -125,14 +137,10 @@ func (a *app) settingsFile(name, path string) ([]byte, error) {
 	}
 
 	data, err := stdin.ReadFile(path, a.Stdin)
-	if err != nil && !stdin.Interrupted(err) {
-		err = invalid(name, "%s cannot be read: %s", path, robotmem.Reason(err))
-	}
 	if err == nil {
-		if a.files == nil {
-			a.files = map[string][]byte{}
-		}
 		a.files[name] = data
+	} else if !stdin.Interrupted(err) {
+		err = invalid(name, "%s cannot be read: %s", path, robotmem.Reason(err))
 	}
 
 	return data, err
@@ -140,10 +148,9 @@ func (a *app) settingsFile(name, path string) ([]byte, error) {
 
 // addModels opens the embedder and the reranker of the settings.
 func (a *app) addModels(o *local.Options) (err error) {
-	if o.Embedder, err = a.embedder(); err != nil {
-		return err
+	if o.Embedder, err = a.embedder(); err == nil {
+		o.Reranker, err = a.reranker()
 	}
-	o.Reranker, err = a.reranker()
 	return err
 }
 

@@ -111,7 +111,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // runUntil runs the program until ctx ends, which interrupts it.
 func runUntil(ctx context.Context, args []string, in io.Reader, stdout, stderr io.Writer) int {
-	a := &app{Version: version(), Stdin: stdin.New(ctx, in), Stdout: stdout, Stderr: stderr, env: os.LookupEnv}
+	a := &app{Version: version(), Stdin: stdin.New(ctx, in), Stdout: stdout, Stderr: stderr, env: os.LookupEnv, files: map[string][]byte{}}
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}

@@ -116,7 +116,7 @@ func (l *loop) once(
 		return nil, err
 	}
 
-	ask := &robotmem.AttemptRequest{SessionID: a.SessionID, Changed: changed, Checks: robotmem.Object{}}
+	ask := &robotmem.AttemptRequest{Goal: l.Goal, Changed: changed, Checks: robotmem.Object{}}
 	for i, check := range l.Checks {
 		out, status, err := l.command(ctx, check, nil)
 		if err != nil {

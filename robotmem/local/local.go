@@ -22,6 +22,9 @@ import (
 // Durability is the kind of failure that an acknowledged write survives.
 type Durability string
 
+// CheckEntities fails with Invalid if a file of entities, as Options.Entities takes it, is faulty.
+func CheckEntities(data []byte) error { return engine.CheckEntities(data) }
+
 const (
 	// DurabilityFull: a power loss. Every commit is synced to the disk.
 	DurabilityFull Durability = "full"

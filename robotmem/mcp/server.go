@@ -226,6 +226,8 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 			data, err = encode(shortenMemory(r))
 		case *robotmem.StartSessionResponse:
 			data, err = encode(fenceBriefing(r))
+		case *robotmem.AttemptResponse:
+			data, err = encode(fenceAttempt(r))
 		case *admin.PreviewResponse:
 			return s.picture(r), nil
 		default:

@@ -59,7 +59,9 @@ var aboutCases = []testCase{
 			!strings.Contains(res.Failed[0].Line, "8 to 10 N") || len(res.Failed[0].MemoryIDs) != 2 {
 			t.Errorf("failed: got %+v", res.Failed)
 		}
-		if len(res.Current) != 1 || res.Current[0].MemoryID != ids["pads"] {
+		// What a later fact replaces comes last, and says so.
+		if len(res.Current) != 2 || res.Current[0].MemoryID != ids["pads"] || res.Current[1].MemoryID != ids["old pads"] ||
+			!strings.Contains(res.Current[1].Line, fmt.Sprintf("%d is newer", ids["pads"])) {
 			t.Errorf("current: got %+v", res.Current)
 		}
 
@@ -97,6 +99,43 @@ var aboutCases = []testCase{
 		res = do(t, s.About, &robotmem.AboutRequest{Subject: "arm 7"})
 		equal(t, "memories", res.Memories, 3)
 		equal(t, "aliases", len(res.Aliases), 0)
+		res = do(t, s.About, &robotmem.AboutRequest{Subject: "Bertha"})
+		equal(t, "aliases", len(res.Aliases), 0)
+		if !strings.Contains(strings.Join(res.Notes, " "), "Bertha is a name of arm-7 and arm-8") {
+			t.Errorf("got %q", res.Notes)
+		}
+	}},
+	{"SubjectsInContextsAlone", func(t *testing.T, s robotmem.Service) {
+		names := map[string]object{
+			"AGV 12": {"robot": object{"id": "AGV 12"}}, "hall 2": {"spatial": object{"place": "hall 2"}},
+			"gripper 5": {"gripper": object{"id": 5}}, "gripper 06": {"gripper": "06"}, "R2-D2": {"robot": "R2-D2"},
+			"UR5e_left": {"robot": object{"name": "UR5e_left"}}, "10.0.0.7": {"robot": object{"id": "10.0.0.7"}},
+			"机械臂7": {"robot": "机械臂7"}, "робот 7": {"robot": "робот 7"}, "dock:3": {"dock": "dock:3"},
+			"b4:2e:99:01": {"sensor": object{"serial": "b4:2e:99:01"}}, "cell-4b": {"cell": "cell-4b"},
+		}
+		for name, context := range names {
+			id := learn(t, s, "it went as planned", context)
+			res := do(t, s.About, &robotmem.AboutRequest{Subject: name})
+			if res.Memories != 1 || len(res.Current) != 1 || res.Current[0].MemoryID != id {
+				t.Errorf("%s: got %+v", name, res)
+			}
+			found := do(t, s.Recall, &robotmem.RecallRequest{Query: "planned", Entity: name})
+			if len(found.Memories) != 1 || found.Memories[0].MemoryID != id {
+				t.Errorf("recall of %s: got %+v", name, found.Memories)
+			}
+		}
+
+		listed := do(t, s.About, &robotmem.AboutRequest{}).Subjects
+		for _, l := range listed {
+			if res := do(t, s.About, &robotmem.AboutRequest{Subject: l.Name}); res.Memories == 0 {
+				t.Errorf("%s is listed and not found", l.Name)
+			}
+		}
+		equal(t, "listed", len(listed), len(names))
+
+		for _, vague := range []string{"7", "the", "🤖7"} {
+			refused(t, s.About, &robotmem.AboutRequest{Subject: vague}, robotmem.Invalid, "subject", "names nothing alone")
+		}
 	}},
 	{"SubjectsAreListed", func(t *testing.T, s robotmem.Service) {
 		learnGrippers(t, s)

@@ -1,6 +1,7 @@
 package robotmemtest
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -25,7 +26,7 @@ var attemptCases = []testCase{
 		equal(t, "tries", len(began.Tries), 0)
 
 		first := do(t, s.Attempt, &robotmem.AttemptRequest{
-			Goal: "The arm  picks the wet glass", Changed: "lifting, grip_force 9 N", Result: "it slipped at 5 cm",
+			Goal: "The arm  picks the wet glass", Changed: "lifting with grip_force 9 N", Result: "it slipped at 5 cm",
 			Outcome: "failure", Context: object{"params": object{"grip_force": "9 N"}},
 		})
 		equal(t, "status", first.Status, "continued")
@@ -34,7 +35,7 @@ var attemptCases = []testCase{
 		equal(t, "try", first.Number, 1)
 
 		// A plan is not a try.
-		asked := do(t, s.Attempt, &robotmem.AttemptRequest{Goal: goal, Changed: "lifting, grip_force 0.009 kN"})
+		asked := do(t, s.Attempt, &robotmem.AttemptRequest{Goal: goal, Changed: "lifting with grip_force 0.009 kN"})
 		if asked.Number != 0 || len(asked.Tries) != 1 || !strings.Contains(asked.Advice, "try 1 already: failure") {
 			t.Errorf("got %+v", asked)
 		}
@@ -43,8 +44,8 @@ var attemptCases = []testCase{
 			t.Errorf("got %q", asked.Advice)
 		}
 
-		asked = do(t, s.Attempt, &robotmem.AttemptRequest{Goal: goal, Changed: "the grip_force is 9 N, lifted"})
-		if !strings.HasPrefix(asked.Advice, "Much like try 1 (lifting, grip_force 9 N): failure") {
+		asked = do(t, s.Attempt, &robotmem.AttemptRequest{Goal: goal, Changed: "lifted with the grip_force 9 N"})
+		if !strings.HasPrefix(asked.Advice, "Much like try 1 (lifting with grip_force 9 N): failure") {
 			t.Errorf("got %q", asked.Advice)
 		}
 
@@ -151,14 +152,61 @@ var attemptCases = []testCase{
 		} {
 			refused(t, s.Attempt, c.ask, robotmem.Invalid, c.field, c.said)
 		}
+	}},
+	{"OutcomesOfTriesAreStated", func(t *testing.T, s robotmem.Service) {
+		// The words of a result are no outcome: most of these look like a success.
+		for i, result := range []string{
+			"success was not reached", "almost success", "3 of 10 picks succeeded", "held for 2 s then fell", "0 errors, 40 passed",
+		} {
+			res := do(t, s.Attempt, &robotmem.AttemptRequest{Goal: goal, Changed: fmt.Sprintf("plan %d", i), Result: result})
+			if res.Status == "ended" || res.Tries[i].Outcome != "unknown" || !strings.Contains(strings.Join(res.Interpreted, " "), "outcome: not stated") {
+				t.Errorf("%q: got %+v", result, res)
+			}
+		}
 
-		session := do(t, s.StartSession, &robotmem.StartSessionRequest{})
-		refused(t, s.Attempt, &robotmem.AttemptRequest{SessionID: session.SessionID, Changed: "x"},
-			robotmem.Invalid, "session_id", "without a goal")
-		refused(t, s.Attempt, &robotmem.AttemptRequest{SessionID: res.SessionID, Changed: "x"},
-			robotmem.Conflict, "session_id", "ended")
-		refused(t, s.Attempt, &robotmem.AttemptRequest{SessionID: "no such one", Changed: "x"},
-			robotmem.NotFound, "session_id", "")
+		// A word that is no content is a change all the same.
+		tryOnce(t, s, "the", "failure")
+		res := do(t, s.Attempt, &robotmem.AttemptRequest{Goal: goal, Changed: "The"})
+		if !strings.HasPrefix(res.Advice, "This was try 6 already: failure") {
+			t.Errorf("got %q", res.Advice)
+		}
+
+		for _, pair := range [][2]string{{"use A instead of B", "use B instead of A"}, {"limit > 5", "limit < 5"}} {
+			tryOnce(t, s, pair[0], "failure")
+			if res := do(t, s.Attempt, &robotmem.AttemptRequest{Goal: goal, Changed: pair[1]}); !strings.HasPrefix(res.Advice, "Not among") {
+				t.Errorf("%s after %s: got %q", pair[1], pair[0], res.Advice)
+			}
+		}
+
+		// The context of learn says it too, and a change with a verdict is the last try.
+		other := goal + " twice"
+		res = do(t, s.Attempt, &robotmem.AttemptRequest{Goal: other, Changed: "10 N", Context: object{"task": object{"success": false}}})
+		equal(t, "outcome", res.Tries[0].Outcome, "failure")
+		res = do(t, s.Attempt, &robotmem.AttemptRequest{Goal: other, Changed: "11 N", Verdict: "failure"})
+		equal(t, "status", res.Status, "ended")
+		equal(t, "tries", len(res.Tries), 2)
+
+		// A question begins nothing, and knows the attempts that have ended.
+		res = do(t, s.Attempt, &robotmem.AttemptRequest{Goal: other, Changed: "10 N"})
+		equal(t, "status", res.Status, "none")
+		equal(t, "session", res.SessionID, "")
+		if !strings.HasPrefix(res.Advice, "An earlier attempt at this goal has tried this on ") || !strings.HasSuffix(res.Advice, ": failure.") {
+			t.Errorf("got %q", res.Advice)
+		}
+		if briefing := do(t, s.StartSession, &robotmem.StartSessionRequest{}).Briefing.Text; strings.Contains(briefing, other+": ") || strings.Contains(briefing, "Current values") {
+			t.Errorf("the question is an open attempt:\n%s", briefing)
+		}
+
+		passed := 0
+		for _, c := range []*robotmem.AttemptRequest{
+			{Goal: goal, Changed: "x", ExitStatus: &passed, Outcome: "failure"},
+			{Goal: goal, Changed: "x", Verdict: "success", Outcome: "failure"},
+			{Goal: "   ", Changed: "x"},
+		} {
+			if _, err := s.Attempt(t.Context(), c); !errors.Is(err, robotmem.Invalid) {
+				t.Errorf("%+v: got %v", c, err)
+			}
+		}
 	}},
 	{"AttemptsOfTwoRobots", func(t *testing.T, s robotmem.Service) {
 		of := func(robot string) *robotmem.AttemptResponse {
@@ -169,8 +217,14 @@ var attemptCases = []testCase{
 		if a, b := of("arm7"), of("arm8"); a.SessionID == b.SessionID || b.Number != 1 {
 			t.Errorf("got %+v and %+v", a, b)
 		}
-		if again := of("arm7"); again.Number != 2 {
+		if again := of("ARM7"); again.Number != 2 || again.Robot != "arm7" {
 			t.Errorf("got %+v", again)
+		}
+
+		// Without a robot it is not known whose try it is.
+		_, err := s.Attempt(t.Context(), &robotmem.AttemptRequest{Goal: goal, Changed: "10 N", Outcome: "failure"})
+		if !errors.Is(err, robotmem.Conflict) || !strings.Contains(err.Error(), "arm7 and arm8") {
+			t.Errorf("got %v", err)
 		}
 	}},
 }

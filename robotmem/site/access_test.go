@@ -308,7 +308,7 @@ var reach = map[string][]string{
 	"advise":           {`=+{"query":"xylophonium glass","collection":"*"}`, `{"query":"glass","collection":"b"}`, `{"query":"glass"}`},
 	"aggregate":        {`=+{"group_by":["task.name"],"collection":"*"}`, `{"group_by":["task.name"],"collection":"b"}`, `{"group_by":["task.name"]}`},
 	"about":            {`=+{"subject":"xylophonium"}`, `=+{}`, `{"subject":"xylophonium","collection":"b"}`},
-	"attempt":          {`={"goal":"lift the cup","changed":"9 N","outcome":"failure","collection":"a"}`, `{"goal":"lift the cup","collection":"b"}`, `{"goal":"lift the cup"}`, `{"session_id":%[5]q,"changed":"9 N","outcome":"failure"}`, `{"goal":"lift the cup","collection":"a","context":{"robot":{"id":"b-robot"}}}`},
+	"attempt":          {`={"goal":"lift the cup","changed":"9 N","outcome":"failure","collection":"a"}`, `{"goal":"lift the cup","collection":"b"}`, `{"goal":"lift the cup"}`, `{"goal":"lift the cup","collection":"a","context":{"robot":{"id":"b-robot"}}}`},
 	"save_perception":  {`={"description":"a force of a","data":"t,f\n0,1","collection":"a"}`, `{"description":"a force of a","data":"t,f\n0,1","collection":"b"}`, `{"description":"a force of a","data":"t,f\n0,1"}`, `{"description":"a force of a","data":"t,f\n0,1","session_id":%[5]q}`, `{"description":"a force of a","data":"t","collection":"a","context":{"robot":"b-robot"}}`, `{"description":"a file","path":"/etc/passwd","collection":"a"}`},
 	"forget":           {`{"memory_id":%[1]d,"reason":"x"}`, `{"memory_id":%[1]d,"reason":"x","purge":true}`},
 	"restore":          {`{"memory_id":%[4]d}`},

@@ -24,6 +24,7 @@ type seed struct {
 	forgotten   int64
 	edited      int64 // of two versions
 	sessions    [2]string
+	attempt     string // an episode with tries
 }
 
 // kinds are the perceptions of the seed, and what the viewer shows of each.
@@ -51,11 +52,23 @@ func (w *world) newSeed(t *testing.T) *seed {
 	for i := range s.sessions {
 		s.sessions[i] = p.episode(i)
 	}
+	p.attempt()
 	p.senses()
 	if err := m.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// attempt is a goal that three tries have not reached yet.
+func (p *planter) attempt() {
+	for i, changed := range []string{"grip_force 9 N", "grip_force 11 N", "approach angle 30 degrees"} {
+		res := do(p, p.m.Attempt, &robotmem.AttemptRequest{
+			Goal: "the mug stands upright", Collection: kitchen, Changed: changed, Result: "it tilts at 5 cm", Progress: new(0.4 - 0.1*float64(i)),
+			Outcome: "failure", Criteria: []string{"ten mugs in a row stand"}, Context: robotmem.Object{"robot": map[string]any{"id": "arm7", "name": "Bertha"}, "object": "blue mug"},
+		})
+		p.s.attempt = res.SessionID
+	}
 }
 
 // planter writes the seed.

@@ -21,14 +21,14 @@ var (
 		"found": "found in", "history": "Versions", "forgotten": "This memory is forgotten", "merged": "This memory was merged into another",
 		"conflict": "Says otherwise", "sessions": "Episodes", "timeline": "Timeline", "compare": "Two episodes side by side",
 		"differs": "What differs", "doctor": "Check-up", "recorders": "Recorders", "nowhere": "There is no such page", "empty": "This memory is empty",
-		"missing": "Not found", "perceptions": "Perceptions", "map": "Map",
+		"missing": "Not found", "perceptions": "Perceptions", "map": "Map", "subjects": "Subjects",
 	}
 	chinese = words{
 		"home": "该节点的记忆", "failures": "出了什么问题", "incidents": "故障", "newest": "最新记忆",
 		"found": "找到", "history": "版本", "forgotten": "该记忆已被遗忘", "merged": "该记忆已并入另一条",
 		"conflict": "矛盾", "sessions": "回合", "timeline": "时间线", "compare": "两个回合对照",
 		"differs": "差异", "doctor": "体检", "recorders": "记录器", "nowhere": "没有这个页面", "empty": "记忆为空",
-		"missing": "未找到", "perceptions": "感知", "map": "地图",
+		"missing": "未找到", "perceptions": "感知", "map": "地图", "subjects": "对象",
 	}
 )
 
@@ -51,6 +51,10 @@ func (s *seed) all(say words) []view {
 		{"sessions", "/sessions", [][2]string{{"h1", say["sessions"]}, {".sessions .row-title", "fill the dishwasher"}}},
 		{"session", "/sessions/" + s.sessions[0], [][2]string{{"h2", say["timeline"]}, {".timeline svg .item", ""}, {".recalled", ""}, {".facts", "/wrist/ft"}, {".stream figcaption", "/odom"}}},
 		{"compare", "/sessions/compare?a=" + s.sessions[0] + "&b=" + s.sessions[1], [][2]string{{"h1", say["compare"]}, {"h2", say["differs"]}, {".compare-two > :nth-child(2) svg .item", ""}}},
+		{"attempt", "/sessions/" + s.attempt, [][2]string{{"h2", "the mug stands upright"}, {".tries td", "grip_force 11 N"}, {".tries meter", ""}}},
+		{"subjects", "/subjects", [][2]string{{"h1", say["subjects"]}, {".subject-list a", "arm7"}, {".subject-list a", "blue mug"}}},
+		{"subject", "/subjects/arm%207", [][2]string{{".row-facts", "Bertha"}, {".subject-lines a", "approach angle 30 degrees"}, {".subject-list a", "blue mug"}}},
+		{"subject-unknown", "/subjects/arm%2007", [][2]string{{".empty", "did you mean arm7"}}},
 		{"doctor", "/doctor", [][2]string{{"h1", say["doctor"]}, {".checks", ""}, {"h2", say["recorders"]}, {"tbody tr", "/wrist/ft"}}},
 		{"nowhere", "/nowhere", [][2]string{{".empty", say["nowhere"]}}},
 	}
@@ -74,7 +78,7 @@ func (w *world) mainPages(t *testing.T) {
 	p := w.open(t, w.node, wide)
 	for _, v := range w.seed.all(english) {
 		switch v.name {
-		case "home", "incidents", "search-query", "memory-edited", "sessions", "session", "compare", "doctor", "perceptions", "perception-wrench", "perception-trajectory", "map":
+		case "home", "incidents", "search-query", "memory-edited", "sessions", "session", "compare", "attempt", "subjects", "subject", "doctor", "perceptions", "perception-wrench", "perception-trajectory", "map":
 			p.in(t, v.name, func() { p.show(v) })
 		}
 	}

@@ -18,12 +18,13 @@ const t = texts(
 );
 
 /** The pages with an entry in the navigation, in its order. */
-export const pages: [path: string, name: "home" | "search" | "incidents" | "perceptions" | "sessions" | "map" | "doctor", icon: IconName][] = [
+export const pages: [path: string, name: "home" | "search" | "incidents" | "perceptions" | "sessions" | "subjects" | "map" | "doctor", icon: IconName][] = [
   ["/", "home", "home"],
   ["/incidents", "incidents", "warn"],
   ["/search", "search", "search"],
   ["/perceptions", "perceptions", "perceptions"],
   ["/sessions", "sessions", "sessions"],
+  ["/subjects", "subjects", "cube"],
   ["/map", "map", "map"],
   ["/doctor", "doctor", "doctor"],
 ];

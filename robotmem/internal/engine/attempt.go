@@ -2,10 +2,13 @@ package engine
 
 import (
 	"context"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/tries"
@@ -25,9 +28,15 @@ func (n *Engine) Attempt(ctx context.Context, req *robotmem.AttemptRequest) (*ro
 		recalls := n.counters.take()
 		res := &robotmem.AttemptResponse{}
 
+		// The indexes follow what is committed, so they are asked before the transaction begins.
+		earlier, err := n.earlierTries(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+
 		err = n.Store.WriteInTime(ctx, func(tx *store.Tx) error {
 			*res = robotmem.AttemptResponse{}
-			return n.attempt(ctx, tx, r, recalls, res)
+			return n.attempt(ctx, tx, r, recalls, earlier, res)
 		})
 		n.counters.done(recalls, err)
 		if err != nil {
@@ -51,7 +60,8 @@ func (n *Engine) Attempt(ctx context.Context, req *robotmem.AttemptRequest) (*ro
 }
 
 func (n *Engine) attempt(
-	ctx context.Context, tx *store.Tx, r *robotmem.AttemptRequest, recalls *batch, res *robotmem.AttemptResponse,
+	ctx context.Context, tx *store.Tx, r *robotmem.AttemptRequest, recalls *batch, earlier []robotmem.Try,
+	res *robotmem.AttemptResponse,
 ) error {
 	if err := recalls.store(tx); err != nil {
 		return err
@@ -62,6 +72,14 @@ func (n *Engine) attempt(
 		return err
 	}
 
+	// A question about a goal that nobody tries to reach begins nothing.
+	if s == nil && r.Changed != "" && !r.Tried() && len(r.Criteria) == 0 {
+		res.Status, res.Collection = "none", r.Collection
+		res.Attempt = tries.Of(r.Goal, nil, "", nil, r.Changed, earlier)
+
+		return nil
+	}
+
 	res.Status = "continued"
 	if s == nil {
 		res.Status = "started"
@@ -70,7 +88,7 @@ func (n *Engine) attempt(
 		}
 	}
 
-	res.SessionID, res.Collection = s.SessionID, s.Collection
+	res.SessionID, res.Collection, res.Robot = s.SessionID, s.Collection, record.RobotOf(s.Context)
 	goal, criteria := tries.GoalOf(s.Context)
 	if len(r.Criteria) > 0 && !slices.Equal(r.Criteria, criteria) {
 		res.Interpreted = append(res.Interpreted, "criteria: the attempt keeps those that it began with")
@@ -102,33 +120,47 @@ func (n *Engine) attempt(
 		res.Status = "ended"
 	}
 
-	res.Attempt = tries.Of(goal, criteria, verdict, stored, planned)
+	res.Attempt = tries.Of(goal, criteria, verdict, stored, planned, earlier)
 
 	return nil
 }
 
-// findAttempt returns the episode that a request continues; nil if a new one must begin. With a goal it is the newest
-// open attempt at it, of the same robot if the request names one.
-func (n *Engine) findAttempt(tx *store.Tx, r *robotmem.AttemptRequest) (*store.SessionRow, error) {
-	if r.SessionID != "" {
-		s, err := tx.OpenSession(r.SessionID)
-		if err != nil {
-			return nil, err
-		}
-		goal, _ := tries.GoalOf(s.Context)
+// maxEarlierTries limits the tries of earlier attempts that a plan is compared with, the newest ones.
+const maxEarlierTries = 200
 
-		switch {
-		case goal == "":
-			return nil, robotmem.Errorf(robotmem.Invalid, "session_id",
-				"is an episode without a goal; leave session_id out to begin an attempt")
-		case r.Goal != "" && !tries.SameGoal(goal, r.Goal):
-			return nil, robotmem.Errorf(robotmem.Conflict, "goal",
-				"is not the goal of this attempt, which is %.200q; leave one of goal and session_id out", goal)
-		}
-
-		return s, nil
+// earlierTries returns the tries of all attempts at the goal of a request, if it asks for a change.
+func (n *Engine) earlierTries(ctx context.Context, r *robotmem.AttemptRequest) (out []robotmem.Try, err error) {
+	if r.Changed == "" || r.Tried() {
+		return nil, nil
 	}
 
+	err = n.Store.Read(ctx, func(c *store.Conn) error {
+		set, err := n.matching(c, index.Selection{Scope: index.Scope{Collection: r.Collection, Kind: "fact"}},
+			robotmem.Object{"attempt.goal": map[string]any{"$exists": true}})
+		if err != nil {
+			return err
+		}
+
+		rows := n.index.Columns.ObservedTimes(set)
+		slices.SortFunc(rows, store.TimedID.Compare)
+		found, _, err := c.FindAll(store.IDsOf(rows[max(0, len(rows)-maxEarlierTries):]), n.Now())
+
+		facts := make([]store.StoredTry, len(found))
+		for i, m := range found {
+			facts[i] = store.StoredTry{
+				ID: m.MemoryID, Content: m.Content, Context: m.Context, Outcome: m.Outcome, At: store.FormatTime(m.ObservedAt),
+			}
+		}
+		out = tries.Earlier(r.Goal, facts)
+
+		return err
+	})
+
+	return out, err
+}
+
+// findAttempt returns the episode that a request continues; nil if a new one must begin.
+func (n *Engine) findAttempt(tx *store.Tx, r *robotmem.AttemptRequest) (*store.SessionRow, error) {
 	id, err := n.openAttempt(tx.Conn, r.Collection, r.Goal, record.RobotOf(r.Context))
 	if err != nil || id == "" {
 		return nil, err
@@ -137,18 +169,35 @@ func (n *Engine) findAttempt(tx *store.Tx, r *robotmem.AttemptRequest) (*store.S
 	return tx.OpenSession(id)
 }
 
-// openAttempt returns the newest open attempt at a goal, "" if there is none.
+// openAttempt returns the newest open attempt of a robot at a goal, "" if there is none. Without a robot it is an attempt
+// that names none, else that of the only robot that tries. It fails with Conflict if several robots do.
 func (n *Engine) openAttempt(c *store.Conn, collection, goal, robot string) (string, error) {
 	open, err := c.OpenSessionsWith(collection, tries.Section)
 	if err != nil {
 		return "", err
 	}
 
+	newest := map[string]string{} // by robot, in lower case
+
 	for _, s := range open {
 		its, _ := tries.GoalOf(s.Context)
-		if tries.SameGoal(its, goal) && (robot == "" || robot == record.RobotOf(s.Context)) {
-			return s.ID, nil
+		own := strings.ToLower(record.RobotOf(s.Context))
+		if tries.SameGoal(its, goal) && newest[own] == "" {
+			newest[own] = s.ID
 		}
+	}
+
+	if id := newest[strings.ToLower(robot)]; id != "" || robot != "" {
+		return id, nil
+	}
+	if len(newest) > 1 {
+		return "", robotmem.Errorf(robotmem.Conflict, "context",
+			"names no robot, and %s try to reach this goal; name one in context.robot",
+			strings.Join(slices.Sorted(maps.Keys(newest)), " and "))
+	}
+
+	for _, id := range newest {
+		return id, nil
 	}
 
 	return "", nil
@@ -200,10 +249,14 @@ func (n *Engine) try(tx *store.Tx, r *robotmem.AttemptRequest, s *store.SessionR
 	}
 
 	res.Number, res.MemoryID = number, learnt.MemoryID
+	if fact.Outcome == robotmem.OutcomeUnknown && r.Outcome == "" {
+		res.Interpreted = append(res.Interpreted,
+			"outcome: not stated, so it is unknown and the attempt stays open; give outcome, exit_status or checks")
+	}
 	res.Interpreted = append(res.Interpreted, learnt.Interpreted...)
 
 	// What the tries say of each other is worth more than the advice for a plan.
-	if same := tries.Find(tries.Of(goal, criteria, "", before, "").Tries, r.Changed); same != nil {
+	if same := tries.Find(tries.Of(goal, criteria, "", before, "", nil).Tries, r.Changed); same != nil {
 		res.Interpreted = append(res.Interpreted, tries.Repeated(same))
 	}
 
@@ -241,7 +294,7 @@ func readAttempt(c *store.Conn, s *store.SessionRow, res *robotmem.SessionRespon
 		}
 	}
 
-	a := tries.Of(goal, criteria, verdict, stored, "")
+	a := tries.Of(goal, criteria, verdict, stored, "", nil)
 	res.Attempt = &a
 
 	return nil
@@ -273,7 +326,7 @@ func attemptLines(c *store.Conn, session, collection, robot string) (title strin
 			return "", nil, err
 		}
 
-		a := tries.Of(goal, criteria, "", stored, "")
+		a := tries.Of(goal, criteria, "", stored, "", nil)
 		if s.ID == session {
 			return "Tried so far", tries.TryLines(&a), nil
 		}

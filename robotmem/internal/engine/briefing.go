@@ -97,8 +97,11 @@ func (n *Engine) brief(ctx context.Context, res *robotmem.StartSessionResponse, 
 	} {
 		p := &parts[at]
 
-		// The tries of a continued attempt have a part of their own.
+		// The tries of a continued attempt have a part of their own, and one without an outcome is no value.
 		filter := robotmem.Object{"outcome": map[string]any{"$in": outcomes}, "session_id": map[string]any{"$ne": res.SessionID}}
+		if at > rulesAt {
+			filter["attempt.try"] = map[string]any{"$exists": false}
+		}
 		if p.memories, err = b.find(ctx, filter); err != nil {
 			return err
 		}
@@ -108,13 +111,24 @@ func (n *Engine) brief(ctx context.Context, res *robotmem.StartSessionResponse, 
 		}
 	}
 
+	// A rule that fits the session is one also if it is not among the newest.
+	current := &parts[rulesAt+1]
+	for _, m := range current.memories {
+		if m.Category == "constraint" && !slices.ContainsFunc(rules, func(r robotmem.Memory) bool { return r.MemoryID == m.MemoryID }) {
+			rules = append(rules, m)
+		}
+	}
+	current.memories = slices.DeleteFunc(current.memories, func(m robotmem.Memory) bool {
+		return m.Category == "constraint" && !classify.AddressesReader(m.Content)
+	})
+
 	slices.SortStableFunc(rules,
 		func(x, y robotmem.Memory) int { return cmp.Compare(rank[x.MemoryID], rank[y.MemoryID]) })
 
 	// A rule of another robot does not apply. A rule or a session without a robot excludes nothing. What speaks to the
 	// model that reads the briefing is no rule.
 	parts[rulesAt].memories = slices.DeleteFunc(rules, func(m robotmem.Memory) bool {
-		if classify.Instructs(m.Content) {
+		if classify.AddressesReader(m.Content) {
 			return true
 		}
 		robot, own := record.RobotOf(m.Context), record.RobotOf(object)

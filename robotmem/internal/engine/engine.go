@@ -109,6 +109,14 @@ func Open(ctx context.Context, o Options, open OpenDatabase) (*Engine, error) {
 	return n, robotmem.Wrap("open", err)
 }
 
+// CheckEntities fails with Invalid if a file of entities is faulty.
+func CheckEntities(data []byte) error {
+	if _, err := subjects.ParseCatalog(data); err != nil {
+		return robotmem.Errorf(robotmem.Invalid, "entities", "%v", err)
+	}
+	return nil
+}
+
 func start(ctx context.Context, o Options, open OpenDatabase) (*Engine, error) {
 	if err := o.Complete(); err != nil {
 		return nil, err
@@ -119,10 +127,10 @@ func start(ctx context.Context, o Options, open OpenDatabase) (*Engine, error) {
 		return nil, err
 	}
 
-	catalog, err := subjects.ParseCatalog(o.Entities)
-	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Invalid, "entities", "%v", err)
+	if err := CheckEntities(o.Entities); err != nil {
+		return nil, err
 	}
+	catalog, _ := subjects.ParseCatalog(o.Entities) // it is faultless
 
 	n := &Engine{options: o, catalog: catalog, Log: o.Logger, counters: accessCounters{wake: make(chan struct{}, 1)}}
 	background, quit := context.WithCancel(context.Background())

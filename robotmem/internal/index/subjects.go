@@ -1,13 +1,12 @@
 package index
 
 import (
-	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/subjects"
@@ -35,11 +34,11 @@ func (x *Index) About(
 	for i := range names {
 		may.InPlaceUnion(x.mayName(words, collection, &names[i]))
 
-		numbered, err := x.numbered(c, base, &names[i], now)
+		valued, err := x.valued(c, base, &names[i])
 		if err != nil {
 			return nil, err
 		}
-		may.InPlaceUnion(numbered)
+		may.InPlaceUnion(valued)
 	}
 
 	m := &Mentions{Set: bitset.New(base.Len())}
@@ -111,37 +110,41 @@ func (x *Index) mayName(words *lexical.Index, collection string, name *subjects.
 	return all.Union(having(text.Stem(strings.Join(name.Parts(), ""))))
 }
 
-// numbered returns the memories whose context has a number at a key of that name: {"gripper": 3} is gripper 3. The
-// posting lists do not have the numbers of contexts.
-func (x *Index) numbered(
-	c *store.Conn, base *bitset.BitSet, name *subjects.Name, now time.Time,
-) (*bitset.BitSet, error) {
-	out := bitset.New(base.Len())
-	parts := name.Parts()
-	number := json.Number(parts[len(parts)-1])
+// maxSubjectPaths limits the context paths whose values are compared with a name.
+const maxSubjectPaths = 500
 
-	value, err := number.Float64()
-	if err != nil || len(parts) < 2 {
-		return out, nil
+// valued returns the members of base that have the name as a value of their context, at a path that names subjects or at
+// a key that is a part of the name: {"robot": {"id": "AGV 12"}}, {"gripper": 3}. Each distinct value is compared once.
+func (x *Index) valued(c *store.Conn, base *bitset.BitSet, name *subjects.Name) (*bitset.BitSet, error) {
+	out := bitset.New(base.Len())
+	wanted := func(path string) bool {
+		return subjects.KindOfPath(path) != "" || slices.Contains(name.Parts(), subjects.KeyOf(path))
 	}
 
-	key := strings.Join(parts[:len(parts)-1], "_")
-	wanted := func(path string) bool { return subjects.KeyOf(path) == key }
-	paths, _, err := x.Columns.ContextPaths(c, base, PathsAsked{Wanted: wanted})
+	paths, _, err := x.Columns.ContextPaths(c, base, PathsAsked{Wanted: wanted, Limit: maxSubjectPaths})
 	if err != nil {
 		return nil, err
 	}
 
 	for _, p := range paths {
-		condition, err := filter.Parse(robotmem.Object{p.Path: value})
+		err := withColumn(&x.Columns, c, valuesColumn+p.Path, func(v *valueColumn) {
+			named := make([]bool, len(v.distinct))
+			for number := range v.distinct {
+				named[number] = slices.ContainsFunc(v.distinct[number].All, func(value any) bool {
+					counted, ok := shown(value)
+					return ok && name.IsAt(p.Path, counted.Value)
+				})
+			}
+
+			for id, ok := base.NextSet(0); ok && int(id) < len(v.of); id, ok = base.NextSet(id + 1) {
+				if named[v.of[id]] {
+					out.Set(id)
+				}
+			}
+		})
 		if err != nil {
 			return nil, err
 		}
-		set, err := x.narrow(c, condition, base, now)
-		if err != nil {
-			return nil, err
-		}
-		out.InPlaceUnion(set)
 	}
 
 	return out, nil

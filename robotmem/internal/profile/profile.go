@@ -49,6 +49,8 @@ type Subject struct {
 	Kind    string
 	Aliases []string
 	names   []subjects.Name
+	several []string // the ids that the name stands beside, if it is that of several subjects
+	cut     int      // current facts that were not compared
 }
 
 // Find returns the subject that has a name. field is the field of the request that has the name. It fails with Invalid
@@ -61,6 +63,10 @@ func (f *Finder) Find(field, name string) (*Subject, error) {
 	asked := subjects.ParseName(name)
 	if asked.Empty() {
 		return nil, robotmem.Errorf(robotmem.Invalid, field, "%q has neither letters nor digits; give a name", name)
+	}
+	if asked.Vague() && f.Catalog.Of(&asked) == nil {
+		return nil, robotmem.Errorf(robotmem.Invalid, field,
+			"%q names nothing alone; say what it is, such as gripper %[1]s, or list it in the file of entities", name)
 	}
 
 	s := &Subject{Name: asked.Text, names: []subjects.Name{asked}}
@@ -77,7 +83,8 @@ func (f *Finder) Find(field, name string) (*Subject, error) {
 		return nil, err
 	}
 
-	beside := s.readContexts()
+	beside, several := s.readContexts()
+	s.several = several
 	added := false
 
 	for _, other := range beside {
@@ -104,15 +111,25 @@ func (f *Finder) mentions(names []subjects.Name) (*index.Mentions, error) {
 
 // readContexts finds the kind of a subject in the contexts that name it, and returns the names that stand beside it
 // there.
-func (s *Subject) readContexts() (beside []string) {
+//
+// A name that stands beside two names of one key is that of two subjects, and has no other names: several are those.
+func (s *Subject) readContexts() (beside, several []string) {
 	kinds, others := map[string]int{}, map[string]int{}
+	byKey := map[string][]string{} // names that differ, by their path and key
 
 	for i := range s.Memories {
 		for k := range s.names {
 			for _, place := range s.names[k].InContext(s.Memories[i].Context) {
 				kinds[place.Kind]++
-				for _, other := range place.Others {
+				for key, other := range place.Others {
 					others[other]++
+					at := place.Path + " " + key
+					if own := subjects.ParseName(other); !slices.ContainsFunc(byKey[at], func(known string) bool {
+						n := subjects.ParseName(known)
+						return n.Same(&own)
+					}) {
+						byKey[at] = append(byKey[at], other)
+					}
 				}
 			}
 		}
@@ -122,9 +139,16 @@ func (s *Subject) readContexts() (beside []string) {
 	if s.Kind == "" && len(kinds) > 0 {
 		s.Kind = mostFrequent(kinds)[0]
 	}
+
+	for _, names := range byKey {
+		if len(names) > 1 {
+			return nil, mostFrequent(others)
+		}
+	}
+
 	beside = mostFrequent(others)
 
-	return beside[:min(len(beside), maxSubjectAliases)]
+	return beside[:min(len(beside), maxSubjectAliases)], nil
 }
 
 func mostFrequent(counts map[string]int) []string {
@@ -165,6 +189,12 @@ func (s *Subject) Notes() (notes []string) {
 	if s.Set.None() {
 		notes = append(notes, fmt.Sprintf("no memory names %q; about lists the subjects", s.Name))
 	}
+	if len(s.several) > 1 {
+		notes = append(notes, fmt.Sprintf("%s is a name of %s; ask for one of these", s.Name, strings.Join(s.several, " and ")))
+	}
+	if s.cut > 0 {
+		notes = append(notes, fmt.Sprintf("%d older facts without an outcome are not on this page", s.cut))
+	}
 	if s.Unread > 0 {
 		notes = append(notes, fmt.Sprintf(
 			"%d older memories that have these words were not compared with the name", s.Unread))
@@ -180,8 +210,9 @@ func (s *Subject) NamedBy(m *robotmem.Memory) bool {
 
 // Write sorts the memories of a subject into the parts of its page, each of so many lines.
 func (s *Subject) Write(lines int, now time.Time, res *robotmem.AboutResponse) {
-	res.Subject, res.Kind, res.Aliases, res.Notes = s.Name, s.Kind, s.Aliases, s.Notes()
+	res.Subject, res.Kind, res.Aliases = s.Name, s.Kind, s.Aliases
 	if res.Memories = len(s.Memories); res.Memories == 0 {
+		res.Notes = s.Notes()
 		return
 	}
 
@@ -197,7 +228,7 @@ func (s *Subject) Write(lines int, now time.Time, res *robotmem.AboutResponse) {
 		res.Counts[m.Outcome]++
 
 		// What speaks to the model that reads the page is no rule.
-		rule := (m.Category == "constraint" || m.Pinned) && !classify.Instructs(m.Content)
+		rule := (m.Category == "constraint" || m.Pinned) && !classify.AddressesReader(m.Content)
 
 		switch {
 		case rule:
@@ -208,17 +239,28 @@ func (s *Subject) Write(lines int, now time.Time, res *robotmem.AboutResponse) {
 			failed = append(failed, m)
 		case m.Type == "fact" && len(current) < maxCurrent:
 			current = append(current, m)
+		case m.Type == "fact":
+			s.cut++
 		}
 	}
 
+	// A fact that a later one replaces comes last and says so. It is not left out: the judgement may be wrong.
 	outdated := recall.Outdated(current)
-	current = slices.DeleteFunc(current, func(m robotmem.Memory) bool { return outdated[m.MemoryID] != 0 })
+	for i := range current {
+		if newer := outdated[current[i].MemoryID]; newer != 0 {
+			current[i].Conflicts = []robotmem.ConflictWith{{MemoryID: newer, Reason: "a later value of the same", Newer: true}}
+		}
+	}
+	slices.SortStableFunc(current, func(a, b robotmem.Memory) int {
+		return cmp.Compare(len(a.Conflicts), len(b.Conflicts))
+	})
 
 	w := recall.NewWriter(all, now)
 	res.Rules, res.Worked = pageLines(w, rules, lines), pageLines(w, worked, lines)
 	res.Failed, res.Current = pageLines(w, failed, lines), pageLines(w, current, lines)
 	res.LastSeen = s.lastSeen(all)
 	res.Related = s.related()
+	res.Notes = s.Notes()
 }
 
 // Suggest names the subjects whose names differ from one without memories only a little: WT-1 and WT-01.

@@ -28,6 +28,7 @@ func instructionsLast(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 	if err := r.load(ctx, hits[:examined]); err != nil {
 		return nil, err
 	}
+
 	for i := range hits[:examined] {
 		if hits[i].instructs() {
 			first = i

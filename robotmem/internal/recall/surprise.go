@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
@@ -38,8 +39,16 @@ type Vocabulary struct {
 // rare reports whether a stem ties two memories together: few have it, and it is neither a number nor a stop word.
 func (v *Vocabulary) rare(stem string) bool {
 	n := v.Holders(stem)
-	return n >= 2 && n <= max(tieFew, v.Rows/tieRare) && len([]rune(stem)) > 1 && !text.Stop(stem) && !text.Common(stem) &&
+	return n >= 2 && n <= max(tieFew, v.Rows/tieRare) && longEnough(stem) && !text.Stop(stem) && !text.Common(stem) &&
 		strings.Trim(stem, digits+".,%") != ""
+}
+
+// longEnough reports whether a stem can be a name: "wt" is only a part of WT-08, and of WT-10.
+func longEnough(stem string) bool {
+	const letters = 4
+	han := strings.ContainsFunc(stem, func(r rune) bool { return unicode.Is(unicode.Han, r) })
+
+	return len([]rune(stem)) >= letters || han && len([]rune(stem)) > 1 || strings.ContainsAny(stem, digits)
 }
 
 // weight is the inverse document frequency of a stem.

@@ -1,9 +1,11 @@
 package subjects
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 )
@@ -39,11 +41,25 @@ func ParseCatalog(data []byte) (*Catalog, error) {
 		return nil, fmt.Errorf("has %d bytes, at most %d MiB are taken", len(data), maxCatalog>>20)
 	}
 
-	if err := toml.Unmarshal(data, c); err != nil {
+	// A misspelt key would have no effect, without a word.
+	strict := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields()
+	if err := strict.Decode(c); err != nil {
+		if unknown := (*toml.StrictMissingError)(nil); errors.As(err, &unknown) && len(unknown.Errors) > 0 {
+			line, _ := unknown.Errors[0].Position()
+			return nil, fmt.Errorf("line %d: %s is unknown; an [[entity]] has name, kind and aliases",
+				line, strings.Join(unknown.Errors[0].Key(), "."))
+		}
 		if at := (*toml.DecodeError)(nil); errors.As(err, &at) {
 			line, column := at.Position()
-			return nil, fmt.Errorf("line %d, column %d: %w", line, column, err)
+			// The library describes types of Go.
+			text := strings.TrimPrefix(at.Error(), "toml: ")
+			if strings.Contains(text, "struct") || strings.Contains(text, "unmarshal") {
+				text = "a value of the wrong type; name and kind are texts, aliases is a list of texts"
+			}
+
+			return nil, fmt.Errorf("line %d, column %d: %s", line, column, text)
 		}
+
 		return nil, err
 	}
 

@@ -48,43 +48,49 @@ var naming = []string{"id", "name", "serial", "label", "alias", "title", "number
 
 // KindOfPath returns the kind of what the value at a context path names, "" for a path that names nothing.
 func KindOfPath(path string) string {
-	keys := strings.Split(strings.ToLower(path), ".")
-	last := keys[len(keys)-1]
-	if slices.Contains(naming, last) && len(keys) > 1 {
-		last = keys[len(keys)-2]
-	}
-
-	return kinds[bareKey(last)]
-}
-
-// KeyOf returns the last key of a path in lower case, without what says that its value is a name.
-func KeyOf(path string) string {
-	return bareKey(strings.ToLower(path[strings.LastIndexByte(path, '.')+1:]))
-}
-
-// bareKey is a key without what says that its value is a name: robot_id is a robot.
-func bareKey(key string) string {
-	for _, n := range naming {
-		if bare, ok := strings.CutSuffix(key, "_"+n); ok {
-			return bare
-		}
-	}
-
-	return key
+	return kinds[aboutOf(path)]
 }
 
 // Found is where a context names a subject.
 type Found struct {
 	Path string
 	Kind string
-	// Others are the other names that stand beside it: the id of a robot beside its name.
-	Others []string
+	// Others are the other names that stand beside it, by their key: the name of a robot beside its id.
+	Others map[string]string
+}
+
+// IsAt reports whether the value at a context path is the name: as a text, or as a number of what the path is about.
+// {"gripper": 3}, {"gripper_id": "3"} and {"gripper": {"id": 3}} are gripper 3.
+func (n *Name) IsAt(path string, value any) bool {
+	text := fmt.Sprint(value)
+	if own := ParseName(text); n.Same(&own) {
+		_, isText := value.(string)
+		return isText
+	}
+
+	keyed := ParseName(aboutOf(path) + " " + text)
+
+	return n.Same(&keyed)
+}
+
+// aboutOf is the key that says what the value at a path names: the last one, or the one above it if the last one says
+// that it is a name.
+func aboutOf(path string) string {
+	keys := strings.Split(strings.ToLower(path), ".")
+	last := keys[len(keys)-1]
+	if slices.Contains(naming, last) && len(keys) > 1 {
+		last = keys[len(keys)-2]
+	}
+
+	return bareKey(last)
 }
 
 // InContext returns the places where the values of a context name the subject; texts that only mention it among other
 // words are left out.
 func (n *Name) InContext(context robotmem.Object) (out []Found) {
 	n.walk("", "", map[string]any(context), nil, &out)
+	slices.SortFunc(out, func(a, b Found) int { return strings.Compare(a.Path, b.Path) })
+
 	return out
 }
 
@@ -103,40 +109,71 @@ func (n *Name) walk(path, key string, v any, parent map[string]any, out *[]Found
 			n.walk(path, key, child, parent, out)
 		}
 	case string, json.Number, float64, int, int64:
-		text := fmt.Sprint(v)
-		value := ParseName(text)
-		whole := n.Same(&value)
-		_, isText := v.(string)
-
-		// {"gripper": 3} and {"gripper_id": "3"} are gripper 3.
-		if keyed := ParseName(bareKey(strings.ToLower(key)) + " " + text); !(whole && isText) && !n.Same(&keyed) {
-			return
+		if n.IsAt(path, v) {
+			*out = append(*out, Found{Path: path, Kind: KindOfPath(path), Others: n.siblings(key, parent)})
 		}
-
-		f := Found{Path: path, Kind: KindOfPath(path)}
-		if whole {
-			f.Others = n.siblings(key, parent)
-		}
-		*out = append(*out, f)
 	}
 }
 
 // siblings returns the other names in the object that a name stands in.
-func (n *Name) siblings(key string, parent map[string]any) (out []string) {
+func (n *Name) siblings(key string, parent map[string]any) map[string]string {
 	if !slices.Contains(naming, strings.ToLower(key)) {
 		return nil
 	}
+
+	out := map[string]string{}
 
 	for k, v := range parent {
 		text, ok := v.(string)
 		if other := ParseName(text); ok && k != key && slices.Contains(naming, strings.ToLower(k)) && !other.Empty() &&
 			!n.Same(&other) {
-			out = append(out, text)
+			out[strings.ToLower(k)] = text
 		}
 	}
-	slices.Sort(out)
+	if len(out) == 0 {
+		return nil
+	}
 
 	return out
+}
+
+// Mentions reports whether a memory is about the subject: its text has the name, or its context names it.
+func (n *Name) Mentions(content string, context robotmem.Object) bool {
+	return n.In(content) || n.inValues(map[string]any(context)) || len(n.InContext(context)) > 0
+}
+
+// inValues reports whether a text of a context has the name among other words.
+func (n *Name) inValues(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, child := range v {
+			if n.inValues(child) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, n.inValues)
+	case string:
+		return n.In(v)
+	}
+
+	return false
+}
+
+// KeyOf returns the last key of a path in lower case, without what says that its value is a name.
+func KeyOf(path string) string {
+	return bareKey(strings.ToLower(path[strings.LastIndexByte(path, '.')+1:]))
+}
+
+// bareKey is a key without what says that its value is a name: robot_id is a robot.
+func bareKey(key string) string {
+	for _, n := range naming {
+		if bare, ok := strings.CutSuffix(key, "_"+n); ok {
+			return bare
+		}
+	}
+
+	return key
 }
 
 // Named is a name in a context.
@@ -167,12 +204,7 @@ func NameAt(path string, value any) (named Named, ok bool) {
 		}
 		named.Name = strings.TrimSpace(v)
 	case json.Number, int64, int, float64:
-		key := KeyOf(path)
-		if slices.Contains(naming, key) { // robot.id is 3
-			above, _, _ := strings.Cut(path, "."+path[strings.LastIndexByte(path, '.')+1:])
-			key = KeyOf(above)
-		}
-		named.Name = fmt.Sprint(key, " ", v)
+		named.Name = fmt.Sprint(aboutOf(path), " ", v)
 	}
 
 	n := ParseName(named.Name)
@@ -209,27 +241,4 @@ func NamedIn(context robotmem.Object) (out []Named) {
 	})
 
 	return out
-}
-
-// Mentions reports whether a memory is about the subject: its text has the name, or its context names it.
-func (n *Name) Mentions(content string, context robotmem.Object) bool {
-	return n.In(content) || n.inValues(map[string]any(context)) || len(n.InContext(context)) > 0
-}
-
-// inValues reports whether a text of a context has the name among other words.
-func (n *Name) inValues(v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, child := range v {
-			if n.inValues(child) {
-				return true
-			}
-		}
-	case []any:
-		return slices.ContainsFunc(v, n.inValues)
-	case string:
-		return n.In(v)
-	}
-
-	return false
 }

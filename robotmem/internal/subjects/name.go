@@ -4,12 +4,14 @@ package subjects
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 	"github.com/robotmem/robotmem-go/robotmem/spelling"
 )
@@ -31,8 +33,8 @@ type token struct {
 }
 
 // ParseName returns the name that a text is; it has no tokens if the text has neither letters nor digits.
-func ParseName(text string) Name {
-	n := Name{Text: strings.TrimSpace(text)}
+func ParseName(name string) Name {
+	n := Name{Text: strings.TrimSpace(name)}
 	n.tokens, _ = split(n.Text)
 
 	if strings.ContainsFunc(n.Text, unspaced) {
@@ -44,6 +46,16 @@ func ParseName(text string) Name {
 
 // Empty reports whether the name has nothing that could be found.
 func (n *Name) Empty() bool { return len(n.tokens) == 0 }
+
+// Vague reports whether the name is a number or a word without content alone, which is in texts of every kind.
+func (n *Name) Vague() bool {
+	if len(n.tokens) != 1 || n.dense != "" {
+		return false
+	}
+	_, err := strconv.ParseFloat(n.tokens[0].text, 64)
+
+	return err == nil || text.Stop(n.tokens[0].text)
+}
 
 // Parts returns the words and numbers of the name, in lower case.
 func (n *Name) Parts() []string {

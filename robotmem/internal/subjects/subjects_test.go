@@ -56,8 +56,8 @@ func TestNamesInContexts(t *testing.T) {
 	context := robotmem.ParseObject(`{"robot":{"id":"arm-7","name":"Bertha","speed":3},"gripper":3,
 		"spatial":{"map_id":"hall","position":[1,2,3]},"task":{"object":"wet glass","note":"beside dock B"},"parts":["pump 4"]}`)
 	for name, want := range map[string][]Found{
-		"arm7":      {{Path: "robot.id", Kind: Robot, Others: []string{"Bertha"}}},
-		"bertha":    {{Path: "robot.name", Kind: Robot, Others: []string{"arm-7"}}},
+		"arm7":      {{Path: "robot.id", Kind: Robot, Others: map[string]string{"name": "Bertha"}}},
+		"bertha":    {{Path: "robot.name", Kind: Robot, Others: map[string]string{"id": "arm-7"}}},
 		"gripper 3": {{Path: "gripper", Kind: Part}},
 		"hall":      {{Path: "spatial.map_id", Kind: Place}},
 		"map hall":  {{Path: "spatial.map_id", Kind: Place}},

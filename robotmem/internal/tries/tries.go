@@ -11,11 +11,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+	"unicode"
 
-	"github.com/robotmem/robotmem-go/consolidate"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 // Section is the section of a context that an attempt and its tries have.
@@ -86,9 +91,15 @@ func GoalOf(context robotmem.Object) (goal string, criteria []string) {
 	return goal, criteria
 }
 
-// SameGoal reports whether two goals are one: their words are the same, in any case and with any spaces.
-func SameGoal(a, b string) bool {
-	return strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " "))
+// SameGoal reports whether two goals are one: their letters and digits are the same, in any case, and so are the signs
+// between them that are no punctuation ("x > 5", "C++").
+func SameGoal(a, b string) bool { return goalKey(a) == goalKey(b) }
+
+func goalKey(goal string) string {
+	folded := cases.Fold().String(norm.NFKC.String(goal))
+	words := strings.FieldsFunc(folded, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsPunct(r) })
+
+	return strings.Join(words, " ")
 }
 
 // FactOf returns the fact that a try is stored as. It fails with Invalid if checks name a criterion that the attempt
@@ -121,8 +132,18 @@ func FactOf(r *robotmem.AttemptRequest, goal string, criteria []string, number i
 	if progress != nil {
 		section["progress"] = *progress
 	}
-	if fact.Outcome == "" && checked > 0 {
+
+	switch {
+	case fact.Outcome == "" && checked > 0:
 		fact.Outcome = outcomeOf(met, checked, len(criteria), r.Checks != nil)
+	case fact.Outcome == robotmem.OutcomeSuccess && met < checked:
+		return nil, robotmem.Errorf(robotmem.Invalid, "outcome",
+			"is success, but %d of %d checks are met; leave one out", met, checked)
+	case fact.Outcome == "" && r.Verdict != "":
+		fact.Outcome = r.Verdict
+	case fact.Outcome == "" && !r.StatedInContext():
+		// A guess from the words of a result must not end an attempt: "almost a success" is none.
+		fact.Outcome = robotmem.OutcomeUnknown
 	}
 
 	fact.Insight = textOf(goal, number, r.Changed)
@@ -147,6 +168,7 @@ func outcomeOf(met, checked, criteria int, each bool) string {
 	return robotmem.OutcomeFailure
 }
 
+// textOf is the beginning of the text of a try.
 func textOf(goal string, number int, changed string) string {
 	return fmt.Sprintf("%s, try %d: %s", goal, number, changed)
 }
@@ -170,7 +192,7 @@ func countChecks(checks robotmem.Object, criteria []string) (met, checked int, e
 				met++
 			}
 		default:
-			if fmt.Sprint(v) == "0" {
+			if text := fmt.Sprint(v); text == "0" || text == "true" {
 				met++
 			}
 		}
@@ -180,8 +202,10 @@ func countChecks(checks robotmem.Object, criteria []string) (met, checked int, e
 }
 
 // Of returns an attempt as its episode and its stored tries make it. planned is what a next try would change, "" for
-// none.
-func Of(goal string, criteria []string, verdict string, stored []store.StoredTry, planned string) robotmem.Attempt {
+// none; earlier are tries of attempts at the goal that have ended.
+func Of(
+	goal string, criteria []string, verdict string, stored []store.StoredTry, planned string, earlier []robotmem.Try,
+) robotmem.Attempt {
 	a := robotmem.Attempt{Goal: goal, Criteria: criteria, Verdict: verdict, Tries: []robotmem.Try{}}
 	for i := range stored {
 		if t, ok := tryOf(goal, &stored[i]); ok {
@@ -190,7 +214,7 @@ func Of(goal string, criteria []string, verdict string, stored []store.StoredTry
 	}
 
 	a.WithoutProgress = withoutProgress(a.Tries)
-	a.Advice = advice(&a, planned)
+	a.Advice = advice(&a, planned, earlier)
 	a.More = max(0, len(a.Tries)-shownTries)
 	a.Tries = a.Tries[a.More:]
 
@@ -270,31 +294,52 @@ func withoutProgress(tries []robotmem.Try) int {
 }
 
 // Find returns the last try that changed the same, nil if there is none: the words are the same in the same order, and
-// numbers and units as quantities.
+// numbers and units as quantities. Words without content, and words alone, are compared as they are written.
 func Find(tries []robotmem.Try, changed string) *robotmem.Try {
-	planned := record.StatementOf(changed)
+	planned := record.StatementOf(changed).Sequence
 
-	return find(tries, func(st consolidate.Statement) bool {
-		return len(planned.Sequence) > 0 && slices.Equal(st.Sequence, planned.Sequence)
+	return find(tries, func(t *robotmem.Try) bool {
+		if strings.EqualFold(strings.TrimSpace(t.Changed), changed) {
+			return true
+		}
+		return len(planned) > 0 && signs(t.Changed) == signs(changed) &&
+			slices.Equal(record.StatementOf(t.Changed).Sequence, planned)
 	})
 }
 
-// findAlike returns the last try whose change has the same words in another form or order, and the same quantities.
+// findAlike returns the last try whose change has the same words in the same order, in another form and with other words
+// without content between them, and the same quantities.
 func findAlike(tries []robotmem.Try, changed string) *robotmem.Try {
-	planned := record.StatementOf(changed)
+	planned := stems(changed)
 
-	return find(tries, func(st consolidate.Statement) bool {
-		return len(planned.Terms) > 0 && slices.Equal(st.Terms, planned.Terms) &&
-			slices.EqualFunc(st.Quantities, planned.Quantities, sameQuantity)
+	return find(tries, func(t *robotmem.Try) bool {
+		return len(planned) > 0 && signs(t.Changed) == signs(changed) && slices.Equal(stems(t.Changed), planned)
 	})
 }
 
-// sameQuantity compares values. Whether a quantity has a name depends on how it is put: "grip_force is 9 N" has one.
-func sameQuantity(a, b consolidate.Quantity) bool { return a.Value == b.Value && a.Unit == b.Unit }
+func stems(s string) (out []string) {
+	for _, word := range record.StatementOf(s).Sequence {
+		if !text.Stop(word) {
+			out = append(out, text.Stem(word))
+		}
+	}
 
-func find(tries []robotmem.Try, same func(consolidate.Statement) bool) *robotmem.Try {
+	return out
+}
+
+// signs are the signs of comparison in a text: "x > 5" and "x < 5" are no spellings of one.
+func signs(s string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("<>=!≤≥≠+*/", r) {
+			return r
+		}
+		return -1
+	}, s)
+}
+
+func find(tries []robotmem.Try, same func(*robotmem.Try) bool) *robotmem.Try {
 	for i := len(tries) - 1; i >= 0; i-- {
-		if same(record.StatementOf(tries[i].Changed)) {
+		if same(&tries[i]) {
 			return &tries[i]
 		}
 	}
@@ -303,16 +348,19 @@ func find(tries []robotmem.Try, same func(consolidate.Statement) bool) *robotmem
 }
 
 // advice is what a model should know before its next try.
-func advice(a *robotmem.Attempt, planned string) string {
+func advice(a *robotmem.Attempt, planned string, earlier []robotmem.Try) string {
 	var lines []string
 
 	switch same := Find(a.Tries, planned); {
-	case planned == "" || len(a.Tries) == 0:
+	case planned == "" || len(a.Tries) == 0 && len(earlier) == 0:
 	case same != nil:
 		lines = append(lines, fmt.Sprintf("This was try %d already: %s.", same.Number, outcomeAndResult(same)))
 	default:
 		if alike := findAlike(a.Tries, planned); alike != nil {
 			lines = append(lines, fmt.Sprintf("Much like try %d (%s): %s.", alike.Number, alike.Changed, outcomeAndResult(alike)))
+		} else if known := Find(earlier, planned); known != nil {
+			lines = append(lines, fmt.Sprintf("An earlier attempt at this goal has tried this on %s: %s.",
+				known.At.Format(time.DateOnly), outcomeAndResult(known)))
 		} else {
 			lines = append(lines, "Not among the tries so far.")
 		}
@@ -326,11 +374,14 @@ func advice(a *robotmem.Attempt, planned string) string {
 
 	for i := max(0, len(a.Tries)-shownTries); i < len(a.Tries); i++ {
 		t := &a.Tries[i]
-		tried = append(tried, robotmem.Clip(strings.Join(strings.Fields(t.Changed), " "), adviceLine)+" ("+t.Outcome+")")
+		line := robotmem.Clip(strings.Join(strings.Fields(t.Changed), " "), adviceLine) + " (" + t.Outcome + ")"
+		if !slices.Contains(tried, line) {
+			tried = append(tried, line)
+		}
 	}
 
 	lines = append(lines, fmt.Sprintf(
-		"%d tries without progress. Change something else than these, or end the attempt with a verdict: %s.",
+		"%d tries without progress. Change something else than the last ones, or end the attempt with a verdict: %s.",
 		a.WithoutProgress, strings.Join(tried, "; ")))
 
 	return strings.Join(lines, "\n")
@@ -338,6 +389,9 @@ func advice(a *robotmem.Attempt, planned string) string {
 
 func outcomeAndResult(t *robotmem.Try) string {
 	said := t.Outcome
+	if said == robotmem.OutcomeUnknown {
+		said = "outcome unknown"
+	}
 	if t.Progress != nil {
 		said += fmt.Sprintf(" (%.0f %%)", 100**t.Progress)
 	}
@@ -345,12 +399,12 @@ func outcomeAndResult(t *robotmem.Try) string {
 		said += ", " + strings.Join(strings.Fields(t.Result), " ")
 	}
 
-	return robotmem.Clip(said, adviceLine)
+	return strings.TrimRight(robotmem.Clip(said, adviceLine), ".")
 }
 
 // Repeated is a remark on a try that changes what another one has changed.
 func Repeated(same *robotmem.Try) string {
-	return fmt.Sprintf("changed: the same as try %d, which was a %s", same.Number, same.Outcome)
+	return fmt.Sprintf("changed: the same as try %d, whose outcome was %s", same.Number, same.Outcome)
 }
 
 // Last returns the highest number of the stored tries, 0 without any.
@@ -393,4 +447,17 @@ func TryLines(a *robotmem.Attempt) (lines []string) {
 	}
 
 	return lines
+}
+
+// Earlier returns the tries among facts of other attempts at a goal.
+func Earlier(goal string, facts []store.StoredTry) (out []robotmem.Try) {
+	for i := range facts {
+		its, _ := facts[i].Context[Section].(map[string]any)
+		of, _ := its["goal"].(string)
+		if t, ok := tryOf(of, &facts[i]); ok && SameGoal(of, goal) {
+			out = append(out, t)
+		}
+	}
+
+	return out
 }

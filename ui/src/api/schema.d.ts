@@ -1149,7 +1149,7 @@ export interface components {
             without_progress: number;
         };
         AttemptRequest: {
-            /** @description What this try changes. Alone it stores nothing: the answer says whether it was tried before. */
+            /** @description What this try changes. Alone it stores nothing and begins nothing: the answer says whether it was tried before. */
             changed?: string;
             /** @description Instead of exit_status, for several criteria: the exit status of each, or true or false, by its text or its number from 1: {"1":0,"2":1}. */
             checks?: {
@@ -1171,7 +1171,7 @@ export interface components {
             /** @description What is to be reached, up to 1,024 bytes. The open attempt at this goal is continued, else one begins. */
             goal: string;
             /**
-             * @description How the try went. Default: by exit_status or checks, else read from result.
+             * @description How the try went. Default: by exit_status, checks or the context (task.success), else unknown. It is not read from result.
              * @enum {string}
              */
             outcome?: "success" | "failure" | "partial" | "unknown";
@@ -1179,10 +1179,8 @@ export interface components {
             progress?: number;
             /** @description What came out of the try. */
             result?: string;
-            /** @description An attempt of your own choice, instead of the open one with this goal. */
-            session_id?: string;
             /**
-             * @description Ends the attempt with this outcome. A try that succeeds ends it by itself.
+             * @description Ends the attempt with this outcome. A try that is stated to succeed ends it by itself.
              * @enum {string}
              */
             verdict?: "success" | "failure" | "partial" | "unknown";
@@ -1203,9 +1201,11 @@ export interface components {
             more?: number;
             /** @description The number of the try that was stored, from 1. */
             number?: number;
+            /** @description Whose attempt it is, if it names a robot. */
+            robot?: string;
             /** @description The episode of the attempt. */
-            session_id: string;
-            /** @description started, continued or ended. */
+            session_id?: string;
+            /** @description started, continued or ended; none if no attempt at this goal is open and the request only asks. */
             status: string;
             /** @description The last 10, oldest first. */
             tries: components["schemas"]["Try"][];

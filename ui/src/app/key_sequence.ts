@@ -7,6 +7,7 @@ const places: Record<string, string> = {
   m: "/map",
   p: "/perceptions",
   e: "/sessions",
+  b: "/subjects",
   d: "/doctor",
 };
 

@@ -13,6 +13,7 @@ import { kindIcon, Status } from "../parts/memory_row";
 import { Score } from "../parts/score";
 import { Await, Empty, ErrorBox, Loading } from "../parts/states";
 import { Tree } from "../parts/tree";
+import { Tries } from "./session_attempt";
 import { AtCursor } from "./session_cursor";
 import { Timeline } from "./session_timeline";
 import { about, began, robotOf, tellers } from "./session_about";
@@ -29,6 +30,7 @@ export function SessionView({ id }: { id: string }) {
       {(s) => (
         <div class="stack">
           <SessionHead s={s} told={tellers(episode.memories.filter((m) => m.type === "fact").reverse()).get(id)} />
+          <Tries of={s.attempt} />
           <Lived episode={episode} />
           <div class="memory-columns">
             <Recalled s={s} />

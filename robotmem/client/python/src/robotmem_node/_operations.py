@@ -249,7 +249,8 @@ class AttemptResponse(Answer):
     memory_id: int | None
     more: int | None
     number: int | None
-    session_id: str
+    robot: str | None
+    session_id: str | None
     status: str
     tries: list[Try]
     verdict: str | None
@@ -1582,7 +1583,6 @@ class Operations:
         self,
         goal: str,
         *,
-        session_id: str | None = None,
         collection: str | None = None,
         criteria: Sequence[str] | None = None,
         changed: str | None = None,
@@ -1602,26 +1602,25 @@ class Operations:
         Args:
             goal: What is to be reached, up to 1,024 bytes. The open attempt at this goal is continued, else
                 one begins.
-            session_id: An attempt of your own choice, instead of the open one with this goal.
             collection: Namespace of the attempt and of its tries.
             criteria: When the goal is reached, each in words or as a command that you run. They are set when
                 the attempt begins.
-            changed: What this try changes. Alone it stores nothing: the answer says whether it was tried
-                before.
+            changed: What this try changes. Alone it stores nothing and begins nothing: the answer says
+                whether it was tried before.
             result: What came out of the try.
             exit_status: Exit status of the command that checks the goal: 0 is a success. The node runs no
                 commands.
             checks: Instead of exit_status, for several criteria: the exit status of each, or true or false,
                 by its text or its number from 1: {"1":0,"2":1}.
-            outcome: How the try went. Default: by exit_status or checks, else read from result.
+            outcome: How the try went. Default: by exit_status, checks or the context (task.success), else
+                unknown. It is not read from result.
             progress: How much of the goal the try reached, 0 to 1. Default: the share of checks that are met.
             context: Parameters, place and robot of the try, as in learn.
-            verdict: Ends the attempt with this outcome. A try that succeeds ends it by itself.
+            verdict: Ends the attempt with this outcome. A try that is stated to succeed ends it by itself.
         """
-        return AttemptResponse(self._call("attempt", {"goal": goal, "session_id": session_id, "collection":
-            collection, "criteria": criteria, "changed": changed, "result": result, "exit_status":
-            exit_status, "checks": checks, "outcome": outcome, "progress": progress, "context": context,
-            "verdict": verdict}))
+        return AttemptResponse(self._call("attempt", {"goal": goal, "collection": collection, "criteria":
+            criteria, "changed": changed, "result": result, "exit_status": exit_status, "checks": checks,
+            "outcome": outcome, "progress": progress, "context": context, "verdict": verdict}))
 
     def save_perception(
         self,
@@ -2551,7 +2550,6 @@ class AsyncOperations:
         self,
         goal: str,
         *,
-        session_id: str | None = None,
         collection: str | None = None,
         criteria: Sequence[str] | None = None,
         changed: str | None = None,
@@ -2571,26 +2569,25 @@ class AsyncOperations:
         Args:
             goal: What is to be reached, up to 1,024 bytes. The open attempt at this goal is continued, else
                 one begins.
-            session_id: An attempt of your own choice, instead of the open one with this goal.
             collection: Namespace of the attempt and of its tries.
             criteria: When the goal is reached, each in words or as a command that you run. They are set when
                 the attempt begins.
-            changed: What this try changes. Alone it stores nothing: the answer says whether it was tried
-                before.
+            changed: What this try changes. Alone it stores nothing and begins nothing: the answer says
+                whether it was tried before.
             result: What came out of the try.
             exit_status: Exit status of the command that checks the goal: 0 is a success. The node runs no
                 commands.
             checks: Instead of exit_status, for several criteria: the exit status of each, or true or false,
                 by its text or its number from 1: {"1":0,"2":1}.
-            outcome: How the try went. Default: by exit_status or checks, else read from result.
+            outcome: How the try went. Default: by exit_status, checks or the context (task.success), else
+                unknown. It is not read from result.
             progress: How much of the goal the try reached, 0 to 1. Default: the share of checks that are met.
             context: Parameters, place and robot of the try, as in learn.
-            verdict: Ends the attempt with this outcome. A try that succeeds ends it by itself.
+            verdict: Ends the attempt with this outcome. A try that is stated to succeed ends it by itself.
         """
-        return AttemptResponse(await self._call("attempt", {"goal": goal, "session_id": session_id,
-            "collection": collection, "criteria": criteria, "changed": changed, "result": result,
-            "exit_status": exit_status, "checks": checks, "outcome": outcome, "progress": progress, "context":
-            context, "verdict": verdict}))
+        return AttemptResponse(await self._call("attempt", {"goal": goal, "collection": collection,
+            "criteria": criteria, "changed": changed, "result": result, "exit_status": exit_status, "checks":
+            checks, "outcome": outcome, "progress": progress, "context": context, "verdict": verdict}))
 
     async def save_perception(
         self,
