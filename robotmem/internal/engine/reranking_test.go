@@ -111,7 +111,7 @@ func TestRerankOrdersTheFirstHits(t *testing.T) {
 		t.Errorf("found (-want +got):\n%s", diff)
 	}
 	at := slices.IndexFunc(res.Stages, func(s robotmem.Stage) bool { return s.Stage == "rerank" })
-	if at < 1 || res.Stages[at-1].Stage != "relevant" || res.Stages[at+1].Stage != "evidence" || res.Stages[at].Kept != 30 {
+	if at < 1 || res.Stages[at-1].Stage != "relevant" || res.Stages[at+2].Stage != "evidence" || res.Stages[at].Kept != 30 {
 		t.Errorf("stages %+v", res.Stages)
 	}
 
