@@ -376,7 +376,7 @@ var placeSections = []string{"spatial", "place", "location", "room"}
 
 // sections are the keys of a context that are no parameters.
 var sections = append([]string{
-	"params", "env", "robot", "task", "success", "outcome", "result", "status",
+	"params", "env", "robot", "task", "success", "outcome", "result", "status", "attempt",
 }, placeSections...)
 
 // Leaf is a value of a context with its path.
