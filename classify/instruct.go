@@ -17,6 +17,7 @@ var addressed = regexp.MustCompile(`(?i)` +
 	`|\b(?:new|updated|real|actual|important) (?:system )?instructions?\s*(?::|for (?:the|you))` +
 	`|\b(?:do not|don['’]t|never|without)\b[^.\n]{0,20}\b(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|alert(?:ing)?|ask(?:ing)?)\b[^.\n]{0,20}\b(?:the )?(?:user|human|operator|owner)\b` +
 	`|\b(?:send|post|upload|exfiltrate|forward|email)\b[^.\n]{0,60}\b(?:api[ _-]?keys?|tokens?|passwords?|secrets?|credentials?|private keys?|environment variables?)\b` +
+	`|\b(?:hey|hello|hi|dear|listen),? (?:claude|chatgpt|gpt|copilot|gemini|(?-i:AI)|assistant|agent|model)\b` +
 	`|\b(?:as an (?-i:AI)|dear (?:(?-i:AI)|assistant|model)|attention[,:]? (?:(?-i:AI)|assistant|agent|model))\b` +
 	`|\b(?:(?:the|any|every|(?-i:AI)) assistants?|language models?|(?-i:AIs?|LLMs?)(?: (?:models?|agents?|systems?))?),? (?:also )?(?:must|should|shall|always|never|has to|have to|needs? to)\b` +
 	`|\b(?:note|message|instructions?|rule|hint|prompt) (?:to|for) (?:the |an? |any |all )?(?:agents?|models?|assistants?|language models?|(?-i:AIs?|LLMs?))\b` +
@@ -31,7 +32,7 @@ var addressed = regexp.MustCompile(`(?i)` +
 // signs are parts of words of which every text has one that addressed matches.
 var signs = strings.Fields(`instruct rule prompt message guideline guardrail restriction orders assist model chatbot jailbrok unrestricted
 	admin developer root < [ system user human operator owner key token password secret credential environment attention
-	dear llm pretend forget mode memory line note text entry agent recall learn session perception 指令 指示 规则 提示 助手 模型 管理员`)
+	dear claude gpt copilot gemini llm pretend forget mode memory line note text entry agent recall learn session perception 指令 指示 规则 提示 助手 模型 管理员`)
 
 // Instructs reports whether a text looks like an instruction to a language model that reads it. It is data
 // like any other, but no rule, and nothing that is put before a model unasked.
@@ -42,12 +43,11 @@ func Instructs(text string) bool {
 	return (slices.ContainsFunc(signs, sign) || strings.Contains(text, "AI") || strings.Contains(text, "DAN")) && addressed.MatchString(text)
 }
 
-// reader matches what a rule of a robot or a workshop hardly has, and a text that wants to steer its reader often has: the
-// reader itself, what it must say or keep to itself, the memory and its rules, commands for a shell that fetch or force
+// steering matches what a rule of a robot or a workshop hardly has, and a text that wants to steer its reader often has: a
+// model, what its reader must say or keep to itself, the memory and its rules, commands for a shell that fetch or force
 // something, and marks of a format.
-var reader = regexp.MustCompile(`(?i)` +
-	`\b(?:you|your|yours|yourself|you're|you've|between us)\b|[你您]` +
-	`|\b(?:(?-i:AI)|(?-i:LLMs?)|gpt|chatgpt|claude|copilot|openai|anthropic|next response|the model must)\b` +
+var steering = regexp.MustCompile(`(?i)` +
+	`\b(?:(?-i:AI)|(?-i:LLMs?)|gpt|chatgpt|claude|copilot|openai|anthropic|next response|the model must)\b` +
 	`|\b(?:robotmem|memory \d+|memory_id|min_confidence|briefing|this (?:memory|sentence|lesson)|rules? \d+|(?:rules?|memories|instructions?) (?:above|below|before this|that follow)|all other (?:rules?|memories)|end (?:the )?session)\b` +
 	`|\b(?:always|never|must(?: always| never| not)?|do not)\b[^.\n]{0,40}\b(?:say|claim|admit|mention|conceal|obey|recommend|recommended|believe|believed|tell (?:any|the user|the human|people))\b|\buser must never (?:learn|know|see)\b|\b(?:with|by|from) (?:the )?user knowing\b|\bhide\b[^.\n]{0,30}\bfrom (?:the )?(?:user|human|operator)` +
 	`|<\s*/?\s*(?:system|invoke|function|tool|user|assistant)\b|\[[^\]]*\]\(|` + "```" + `|^\s*(?:robotmem|admin|root|head office|openai)[\w ]{0,12}:` +
@@ -60,13 +60,21 @@ var command = regexp.MustCompile(`(?i)\b(?:curl|wget|sudo|eval|chmod 777|push --
 // forbids matches a rule against something.
 var forbids = regexp.MustCompile(`(?i)\b(?:never|do not|don['’]t|must not)\b`)
 
+// secondPerson matches a text that speaks to its reader.
+var secondPerson = regexp.MustCompile(`(?i)\b(?:you|your|yours|yourself|you're|you've|between us)\b|[你您]`)
+
 // dependent is a clause in which "you" is the person who works there, and not the reader.
 var dependent = regexp.MustCompile(`(?i)\b(?:before|when|whenever|if|after|until|till|while|unless|once|as) you\b(?: are\b| have\b)?`)
 
-// AddressesReader reports whether a text seems to steer who reads it rather than to describe a robot and its world. It
-// is stricter than [Instructs]: a true rule may be among them. Such a text is not shown as a rule, and is found and shown
+// Steers reports whether a text looks like an instruction to its reader, also if it does not name a model: what it must
+// say, whom it must not tell, which of its rules or memories no longer hold. It is stricter than [Instructs].
+func Steers(text string) bool {
+	return Instructs(text) || steering.MatchString(text) || command.MatchString(text) && !forbids.MatchString(text)
+}
+
+// AddressesReader reports whether a text seems to speak to who reads it rather than of a robot and its world. It is
+// stricter than [Steers]: a true rule may be among them. Such a text is not shown as a rule, and is found and shown
 // otherwise like any other.
 func AddressesReader(text string) bool {
-	return Instructs(text) || reader.MatchString(dependent.ReplaceAllString(text, "")) ||
-		command.MatchString(text) && !forbids.MatchString(text)
+	return Steers(text) || secondPerson.MatchString(dependent.ReplaceAllString(text, ""))
 }
