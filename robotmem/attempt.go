@@ -11,7 +11,7 @@ import (
 // AttemptRequest adds a try at a goal, or only asks what was tried. An attempt is an episode: its tries are facts of
 // the episode, so that recall, advise, archives and the fleet know them.
 type AttemptRequest struct {
-	Goal       string   `json:"goal,omitempty" validate:"required,utf8,maxbytes=1024" cli:"arg" doc:"What is to be reached, up to 1,024 bytes. The open attempt at this goal is continued, else one begins."`
+	Goal       string   `json:"goal" validate:"required,utf8,maxbytes=1024" cli:"arg" doc:"What is to be reached, up to 1,024 bytes. The open attempt at this goal is continued, else one begins."`
 	Collection string   `json:"collection,omitempty" validate:"omitempty,collection" default:"default" doc:"Namespace of the attempt and of its tries."`
 	Criteria   []string `json:"criteria,omitempty" cli:"whole" validate:"max=16,dive,min=1,maxbytes=1024" doc:"When the goal is reached, each in words or as a command that you run. They are set when the attempt begins."`
 	Changed    string   `json:"changed,omitempty" validate:"utf8,maxbytes=4096" doc:"What this try changes. Alone it stores nothing and begins nothing: the answer says whether it was tried before."`

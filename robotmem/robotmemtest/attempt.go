@@ -11,6 +11,8 @@ import (
 
 const goal = "the arm picks the wet glass"
 
+// Over MCP an advice stands in a fence, so the cases look for its words.
+
 // tryOnce reports a try and how it went.
 func tryOnce(t *testing.T, s robotmem.Service, changed, outcome string) *robotmem.AttemptResponse {
 	t.Helper()
@@ -40,12 +42,12 @@ var attemptCases = []testCase{
 			t.Errorf("got %+v", asked)
 		}
 		asked = do(t, s.Attempt, &robotmem.AttemptRequest{Goal: goal, Changed: "grip_force 12.5 N"})
-		if asked.Advice != "Not among the tries so far." {
+		if !strings.Contains(asked.Advice, "Not among the tries so far.") {
 			t.Errorf("got %q", asked.Advice)
 		}
 
 		asked = do(t, s.Attempt, &robotmem.AttemptRequest{Goal: goal, Changed: "lifted with the grip_force 9 N"})
-		if !strings.HasPrefix(asked.Advice, "Much like try 1 (lifting with grip_force 9 N): failure") {
+		if !strings.Contains(asked.Advice, "Much like try 1 (lifting with grip_force 9 N): failure") {
 			t.Errorf("got %q", asked.Advice)
 		}
 
@@ -167,13 +169,13 @@ var attemptCases = []testCase{
 		// A word that is no content is a change all the same.
 		tryOnce(t, s, "the", "failure")
 		res := do(t, s.Attempt, &robotmem.AttemptRequest{Goal: goal, Changed: "The"})
-		if !strings.HasPrefix(res.Advice, "This was try 6 already: failure") {
+		if !strings.Contains(res.Advice, "This was try 6 already: failure") {
 			t.Errorf("got %q", res.Advice)
 		}
 
 		for _, pair := range [][2]string{{"use A instead of B", "use B instead of A"}, {"limit > 5", "limit < 5"}} {
 			tryOnce(t, s, pair[0], "failure")
-			if res := do(t, s.Attempt, &robotmem.AttemptRequest{Goal: goal, Changed: pair[1]}); !strings.HasPrefix(res.Advice, "Not among") {
+			if res := do(t, s.Attempt, &robotmem.AttemptRequest{Goal: goal, Changed: pair[1]}); !strings.Contains(res.Advice, "Not among") {
 				t.Errorf("%s after %s: got %q", pair[1], pair[0], res.Advice)
 			}
 		}
@@ -190,7 +192,7 @@ var attemptCases = []testCase{
 		res = do(t, s.Attempt, &robotmem.AttemptRequest{Goal: other, Changed: "10 N"})
 		equal(t, "status", res.Status, "none")
 		equal(t, "session", res.SessionID, "")
-		if !strings.HasPrefix(res.Advice, "An earlier attempt at this goal has tried this on ") || !strings.HasSuffix(res.Advice, ": failure.") {
+		if !strings.Contains(res.Advice, "An earlier attempt at this goal has tried this on ") || !strings.Contains(res.Advice, ": failure.") {
 			t.Errorf("got %q", res.Advice)
 		}
 		if briefing := do(t, s.StartSession, &robotmem.StartSessionRequest{}).Briefing.Text; strings.Contains(briefing, other+": ") || strings.Contains(briefing, "Current values") {
