@@ -22,9 +22,9 @@ func instructionsLast(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 		return hits, nil
 	}
 
-	// Almost always none of the first hits instructs, and no others are loaded.
+	// Almost always none of the hits of the answer instructs, and no others are loaded.
 	first := -1
-	examined := min(len(hits), max(r.N, evidenceMost))
+	examined := min(len(hits), r.N)
 	if err := r.load(ctx, hits[:examined]); err != nil {
 		return nil, err
 	}
