@@ -24,15 +24,15 @@ func (n *Engine) Attempt(ctx context.Context, req *robotmem.AttemptRequest) (*ro
 		}
 		r.Context = object
 
-		// Recalls of the episode are counted with its end, as in EndSession.
-		recalls := n.counters.take()
-		res := &robotmem.AttemptResponse{}
-
 		// The indexes follow what is committed, so they are asked before the transaction begins.
 		earlier, err := n.earlierTries(ctx, r)
 		if err != nil {
 			return nil, err
 		}
+
+		// Recalls of the episode are counted with its end, as in EndSession.
+		recalls := n.counters.take()
+		res := &robotmem.AttemptResponse{}
 
 		err = n.Store.WriteInTime(ctx, func(tx *store.Tx) error {
 			*res = robotmem.AttemptResponse{}
