@@ -105,6 +105,14 @@ var aboutCases = []testCase{
 			t.Errorf("got %q", res.Notes)
 		}
 	}},
+	{"RenamedSubjects", func(t *testing.T, s robotmem.Service) {
+		for _, name := range []string{"Bertha", "Big Bertha"} {
+			learn(t, s, "picked as "+name, object{"robot": object{"id": "arm-7", "name": name}})
+		}
+		res := do(t, s.About, &robotmem.AboutRequest{Subject: "arm-7"})
+		equal(t, "aliases", res.Aliases, []string{"Bertha", "Big Bertha"})
+		equal(t, "notes", len(res.Notes), 0)
+	}},
 	{"SubjectsInContextsAlone", func(t *testing.T, s robotmem.Service) {
 		names := map[string]object{
 			"AGV 12": {"robot": object{"id": "AGV 12"}}, "hall 2": {"spatial": object{"place": "hall 2"}},

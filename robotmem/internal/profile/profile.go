@@ -123,6 +123,11 @@ func (s *Subject) readContexts() (beside, several []string) {
 				kinds[place.Kind]++
 				for key, other := range place.Others {
 					others[other]++
+
+					// A robot keeps its id when it is renamed, so two names beside an id say nothing.
+					if place.ByID() {
+						continue
+					}
 					at := place.Path + " " + key
 					if own := subjects.ParseName(other); !slices.ContainsFunc(byKey[at], func(known string) bool {
 						n := subjects.ParseName(known)

@@ -59,6 +59,12 @@ type Found struct {
 	Others map[string]string
 }
 
+// ByID reports whether the name stands at a key for ids, which belong to one subject.
+func (f *Found) ByID() bool {
+	key := f.Path[strings.LastIndexByte(f.Path, '.')+1:]
+	return slices.Contains([]string{"id", "serial", "number", "no"}, strings.ToLower(key))
+}
+
 // IsAt reports whether the value at a context path is the name: as a text, or as a number of what the path is about.
 // {"gripper": 3}, {"gripper_id": "3"} and {"gripper": {"id": 3}} are gripper 3.
 func (n *Name) IsAt(path string, value any) bool {
