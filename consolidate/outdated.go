@@ -78,6 +78,12 @@ func moves(older, newer *Claim) bool {
 		covers(newer.Place, older.Place) {
 		return false
 	}
+
+	// "3 picks in plant 4" and "no failures in 40 picks" count what happened, and place nothing.
+	if len(older.Quantities) > 0 || len(newer.Quantities) > 0 {
+		return false
+	}
+
 	return !newer.Elliptic && sameHead(older.Head, newer.Head)
 }
 
