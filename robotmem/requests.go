@@ -117,7 +117,7 @@ type RecallRequest struct {
 	PerceptionType string       `json:"perception_type,omitempty" validate:"omitempty,oneof=visual tactile auditory proprioceptive procedural spatial" tool:"rare" doc:"Only perceptions of this type."`
 	Category       string       `json:"category,omitempty" validate:"max=64" doc:"Only this category."`
 	Tags           []string     `json:"tags,omitempty" validate:"max=32,dive,tag" doc:"Only memories with all of these tags."`
-	Entity         string       `json:"entity,omitempty" validate:"utf8,maxbytes=256" tool:"rare" doc:"Only memories that name this robot, object, place, part or person, in any spelling or by another of its names (see about)."`
+	Entity         string       `json:"entity,omitempty" validate:"utf8,maxbytes=256" doc:"Only memories that name this robot, object, place, part or person, in any spelling or by another of its names (see about)."`
 	Like           *Like        `json:"like,omitempty" doc:"Find perceptions similar to this one, or facts that mean the same: {\"memory_id\":7} or {\"data_base64\":\"…\",\"media_type\":\"text/csv\"}."`
 	Diversity      float64      `json:"diversity,omitempty" validate:"finite,min=0,max=1" tool:"rare" doc:"0 ranks by score only; larger values avoid similar results; at most 1."`
 	Surprise       int          `json:"surprise,omitempty" validate:"min=0,max=10" tool:"rare" doc:"Also return up to so many memories in surprising that are tied to the answers and not to the words of the question, 0 to 10."`
