@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/robotmem/robotmem-go/classify"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
@@ -127,7 +128,7 @@ func Surprises(
 	for i := range candidates {
 		m := &candidates[i]
 		same := func(a robotmem.Memory) bool { return a.MemoryID == m.MemoryID }
-		if slices.ContainsFunc(answers, same) {
+		if slices.ContainsFunc(answers, same) || classify.Instructs(m.Content) {
 			continue
 		}
 
