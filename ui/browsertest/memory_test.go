@@ -150,7 +150,7 @@ func (w *world) byKeyboardAlone(t *testing.T) {
 	p.see(titles, "ladle")
 	p.until(`(document.activeElement.blur(), true)`)
 	var way []string
-	for range 14 {
+	for range 15 {
 		p.key(kb.Tab)
 		step := eval[struct {
 			Name    string  `json:"name"`
