@@ -3,6 +3,7 @@ package browsertest
 import (
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // narrowest: no page of a month is wider than 320 px, and none asks for a picture that is not there.
@@ -70,7 +72,22 @@ func (w *world) smallPreviews(t *testing.T) {
 
 // inChinese: the check-up of a healthy node that embeds has no English sentence on the Chinese page.
 func (w *world) inChinese(t *testing.T) {
-	n := w.serve(t, w.month.db, "--embedder", "builtin")
+	// A month of facts would take minutes to embed beside the other tests.
+	db := filepath.Join(t.TempDir(), "memory.db")
+	m, err := local.Open(t.Context(), db, local.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, insight := range []string{"12.5 N holds the wet glass", "dock B is wet in the morning", "the pads are 2 mm thick"} {
+		if _, err := m.Learn(t.Context(), &robotmem.LearnRequest{Insight: insight}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	n := w.serve(t, db, "--embedder", "builtin")
 	var stats admin.StatsResponse
 	for began := time.Now(); time.Since(began) < patience; time.Sleep(100 * time.Millisecond) {
 		if decode(t, n, "/api/stats", &stats); stats.Backlog == 0 {
