@@ -210,6 +210,15 @@ var attemptCases = []testCase{
 			}
 		}
 	}},
+	{"RepeatsOfATryLongAgo", func(t *testing.T, s robotmem.Service) {
+		// An answer has the last ten tries; a repeat of an earlier one is named too.
+		for i := range 12 {
+			tryOnce(t, s, fmt.Sprintf("plan %d", i), "failure")
+		}
+		if got := strings.Join(tryOnce(t, s, "plan 0", "failure").Interpreted, " "); !strings.Contains(got, "the same as try 1") {
+			t.Errorf("got %q", got)
+		}
+	}},
 	{"AttemptsOfTwoRobots", func(t *testing.T, s robotmem.Service) {
 		of := func(robot string) *robotmem.AttemptResponse {
 			return do(t, s.Attempt, &robotmem.AttemptRequest{

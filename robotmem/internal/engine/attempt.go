@@ -256,7 +256,7 @@ func (n *Engine) try(tx *store.Tx, r *robotmem.AttemptRequest, s *store.SessionR
 	res.Interpreted = append(res.Interpreted, learnt.Interpreted...)
 
 	// What the tries say of each other is worth more than the advice for a plan.
-	if same := tries.Find(tries.Of(goal, criteria, "", before, "", nil).Tries, r.Changed); same != nil {
+	if same := tries.Find(tries.Earlier(goal, before), r.Changed); same != nil {
 		res.Interpreted = append(res.Interpreted, tries.Repeated(same))
 	}
 

@@ -449,7 +449,7 @@ func TryLines(a *robotmem.Attempt) (lines []string) {
 	return lines
 }
 
-// Earlier returns the tries among facts of other attempts at a goal.
+// Earlier returns all tries at a goal among facts.
 func Earlier(goal string, facts []store.StoredTry) (out []robotmem.Try) {
 	for i := range facts {
 		its, _ := facts[i].Context[Section].(map[string]any)
