@@ -70,9 +70,7 @@ func newestOf(set *bitset.BitSet) []int64 {
 		ids = append(ids, int64(id))
 	}
 
-	for i, j := 0, len(ids)-1; i < j; i, j = i+1, j-1 {
-		ids[i], ids[j] = ids[j], ids[i]
-	}
+	slices.Reverse(ids)
 
 	return ids
 }

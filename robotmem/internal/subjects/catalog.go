@@ -25,6 +25,8 @@ type Entity struct {
 //	aliases = ["G3", "left gripper"]
 type Catalog struct {
 	Entities []Entity `toml:"entity"`
+
+	byName map[string]*Entity // by the key of each name
 }
 
 // maxEntities limits the subjects of one file, and maxAliases the names of each.
@@ -71,9 +73,10 @@ func (c *Catalog) check() error {
 		return fmt.Errorf("has %d entities, at most %d are taken", len(c.Entities), maxEntities)
 	}
 
-	known := map[string]string{}
+	c.byName = map[string]*Entity{}
 
-	for i, e := range c.Entities {
+	for i := range c.Entities {
+		e := &c.Entities[i]
 		name := ParseName(e.Name)
 
 		switch {
@@ -90,11 +93,13 @@ func (c *Catalog) check() error {
 			if n.Empty() {
 				return fmt.Errorf("entity %q: an alias is empty", e.Name)
 			}
-			key := fmt.Sprint(n.Parts())
-			if other, taken := known[key]; taken && other != e.Name {
-				return fmt.Errorf("entity %q: %q is a name of %q already", e.Name, alias, other)
+			other, taken := c.byName[n.key()]
+			if taken && other.Name != e.Name {
+				return fmt.Errorf("entity %q: %q is a name of %q already", e.Name, alias, other.Name)
 			}
-			known[key] = e.Name
+			if !taken {
+				c.byName[n.key()] = e
+			}
 		}
 	}
 
@@ -106,15 +111,5 @@ func (c *Catalog) Of(n *Name) *Entity {
 	if c == nil {
 		return nil
 	}
-
-	for i := range c.Entities {
-		e := &c.Entities[i]
-		for _, alias := range append([]string{e.Name}, e.Aliases...) {
-			if other := ParseName(alias); n.Same(&other) {
-				return e
-			}
-		}
-	}
-
-	return nil
+	return c.byName[n.key()]
 }

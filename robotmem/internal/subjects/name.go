@@ -67,6 +67,9 @@ func (n *Name) Parts() []string {
 	return parts
 }
 
+// key is equal for the spellings of one name.
+func (n *Name) key() string { return strings.Join(n.Parts(), " ") }
+
 // Same reports whether two names are spellings of one.
 func (n *Name) Same(o *Name) bool { return equalTokens(n.tokens, o.tokens) }
 
