@@ -66,15 +66,11 @@ var secondPerson = regexp.MustCompile(`(?i)\b(?:you|your|yours|yourself|you're|y
 // dependent is a clause in which "you" is the person who works there, and not the reader.
 var dependent = regexp.MustCompile(`(?i)\b(?:before|when|whenever|if|after|until|till|while|unless|once|as) you\b(?: are\b| have\b)?`)
 
-// Steers reports whether a text looks like an instruction to its reader, also if it does not name a model: what it must
-// say, whom it must not tell, which of its rules or memories no longer hold. It is stricter than [Instructs].
-func Steers(text string) bool {
-	return Instructs(text) || steering.MatchString(text) || command.MatchString(text) && !forbids.MatchString(text)
-}
-
-// AddressesReader reports whether a text seems to speak to who reads it rather than of a robot and its world. It is
-// stricter than [Steers]: a true rule may be among them. Such a text is not shown as a rule, and is found and shown
-// otherwise like any other.
+// AddressesReader reports whether a text seems to address its reader instead of describing a robot and its world: what
+// the reader must say, whom it must not tell, which of its rules or memories no longer hold. It is stricter than
+// [Instructs], so some true rules are among these texts. They are not shown as rules; otherwise they are found and shown
+// like any other text.
 func AddressesReader(text string) bool {
-	return Steers(text) || secondPerson.MatchString(dependent.ReplaceAllString(text, ""))
+	return Instructs(text) || steering.MatchString(text) || command.MatchString(text) && !forbids.MatchString(text) ||
+		secondPerson.MatchString(dependent.ReplaceAllString(text, ""))
 }
