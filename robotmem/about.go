@@ -30,7 +30,7 @@ type AboutResponse struct {
 	Rules    []AboutLine    `json:"rules,omitempty" doc:"Constraints and pinned facts."`
 	Worked   []AboutLine    `json:"worked,omitempty"`
 	Failed   []AboutLine    `json:"failed,omitempty" doc:"Failures and partial successes."`
-	Current  []AboutLine    `json:"current,omitempty" doc:"Other facts, the newest first, without those that a later one has replaced."`
+	Current  []AboutLine    `json:"current,omitempty" doc:"Other facts, the newest first; those that a later one has replaced come last."`
 	Related  []SubjectCount `json:"related,omitempty" doc:"Subjects that the contexts of these memories name beside it, the most frequent first."`
 	Subjects []SubjectCount `json:"subjects,omitempty" doc:"Without a subject in the request: those that contexts or the file of entities name, the most frequent first, at most 200."`
 	Notes    []string       `json:"notes,omitempty"`

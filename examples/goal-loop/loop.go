@@ -104,7 +104,7 @@ func (l *loop) once(
 		return nil, err
 	}
 
-	// The time may be over. The snapshots and what is stored must be whole all the same.
+	// The time limit may have passed. The snapshots and the stored try must still be complete.
 	whole := context.WithoutCancel(ctx)
 
 	after, err := repo.snapshot(whole, fmt.Sprintf("%s/after-%d", a.SessionID, number))
@@ -153,7 +153,7 @@ func (l *loop) once(
 	return next, err
 }
 
-// told is what the command of a try learns from its environment.
+// told returns the environment variables that the command of a try gets.
 func (l *loop) told(a *robotmem.AttemptResponse, number int) []string {
 	var tried []string
 	for _, t := range a.Tries {
@@ -165,7 +165,7 @@ func (l *loop) told(a *robotmem.AttemptResponse, number int) []string {
 	}
 }
 
-// changed is what the command says with a line "Changed: …", else the files that differ.
+// changed returns the text of the line "Changed: …" in the output of the command; without one, the files that differ.
 func (l *loop) changed(ctx context.Context, repo *repository, said, before, after string) (string, error) {
 	for line := range strings.Lines(said) {
 		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "Changed:"); ok {

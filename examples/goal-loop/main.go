@@ -23,7 +23,7 @@ func main() {
 	log.SetFlags(0)
 
 	l := &loop{Out: os.Stdout}
-	flag.StringVar(&l.Goal, "goal", "", "what is to be reached; without it a demonstration runs")
+	flag.StringVar(&l.Goal, "goal", "", "what to reach; without it, a demonstration runs")
 	flag.Func("check", "a `command` that must exit with 0; repeat it for several", func(s string) error {
 		l.Checks = append(l.Checks, s)
 		return nil

@@ -988,7 +988,7 @@ export interface components {
             counts?: {
                 [key: string]: number;
             };
-            /** @description Other facts, the newest first, without those that a later one has replaced. */
+            /** @description Other facts, the newest first; those that a later one has replaced come last. */
             current?: components["schemas"]["AboutLine"][];
             /** @description Failures and partial successes. */
             failed?: components["schemas"]["AboutLine"][];
