@@ -251,11 +251,11 @@ func (w *world) recallPlaces(t *rapid.T) {
 	var all []near
 	for _, m := range admitted {
 		xyz := m.context.position()
-		if len(xyz) != len(s.Target) && (len(xyz) != 3 || len(s.Target) != 2) || s.FrameID != "" && m.context.frame != `"`+s.FrameID+`"` {
+		if xyz == nil || s.FrameID != "" && m.context.frame != `"`+s.FrameID+`"` {
 			continue
 		}
 		sum := 0.0
-		for i := range s.Target {
+		for i := range min(len(xyz), len(s.Target)) { // in the plane if either of them is
 			sum += (xyz[i] - s.Target[i]) * (xyz[i] - s.Target[i])
 		}
 		if d := math.Sqrt(sum); s.MaxDistance == nil || d <= *s.MaxDistance {
