@@ -52,7 +52,7 @@ type app struct {
 	color     string // auto, always or never
 	serves    string // the type of client that this process serves while it runs, "" for a command
 	env       func(string) (string, bool)
-	bar       *progressBar       // the last one, nil before the first
+	bar       *printed.Bar       // the last one, nil before the first
 	spoken    func(error) string // spells an error for the command line; nil before an operation is asked
 	closers   []io.Closer
 }
@@ -185,7 +185,7 @@ func (a *app) embedder() (robotmem.Embedder, error) {
 
 // close closes the embedders and rerankers of this run.
 func (a *app) close() {
-	a.bar.end()
+	a.bar.End()
 
 	for _, c := range a.closers {
 		if err := c.Close(); err != nil {
@@ -297,20 +297,20 @@ func (a *app) UseFile(ctx context.Context, flag string, f func(*local.Node) erro
 // note says something on Stderr that is no error. --quiet leaves it out.
 func (a *app) note(format string, args ...any) {
 	if !a.quiet {
-		a.bar.clear()
+		a.bar.Clear()
 		fmt.Fprintf(a.Stderr, "robotmem: "+format+"\n", args...)
 	}
 }
 
 // warn says something on Stderr that --quiet does not leave out.
 func (a *app) warn(text string) {
-	a.bar.clear()
+	a.bar.Clear()
 	fmt.Fprintln(a.Stderr, "robotmem: "+text)
 }
 
 // show ends the progress bar and prints an answer, as JSON or as text.
 func (a *app) show(asJSON bool, answer any, text func(*printed.Lines)) error {
-	a.bar.end()
+	a.bar.End()
 	if asJSON {
 		return a.PrintJSON(answer)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/used"
 )
 
 type configCmd struct {
@@ -66,11 +67,11 @@ func (c *configShowCmd) Run(a *app, g *globals) error {
 	for _, name := range slices.Sorted(maps.Keys(defaults())) {
 		s := settingLine{Setting: name, Value: values[name], From: "default", Secret: isSecret(name)}
 		switch a.Config.given[name] {
-		case inFlags:
-			s.From, s.By = "flag", inFlags.spelling(name)
-		case inEnvironment:
-			s.From, s.By = "environment", inEnvironment.spelling(name)
-		case inFile:
+		case used.InFlags:
+			s.From, s.By = "flag", used.InFlags.Spelling(name)
+		case used.InEnvironment:
+			s.From, s.By = "environment", used.InEnvironment.Spelling(name)
+		case used.InFile:
 			s.From, s.By = "file", r.File
 		}
 

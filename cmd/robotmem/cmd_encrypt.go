@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/stdin"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/used"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/backup"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -25,7 +26,7 @@ const keyCredential = "robotmem.key"
 // withKey carries the key of the settings to all that opens a file. A command that opens none does not ask for it.
 func (a *app) withKey(ctx context.Context, command string) (context.Context, error) {
 	first, _, _ := strings.Cut(command, " ")
-	if _, special := ownFlags[first]; special && first != "token" || slices.Contains([]string{"setup", "key", "config"}, first) || a.Config.target() != onFile {
+	if _, special := used.OwnFlags[first]; special && first != "token" || slices.Contains([]string{"setup", "key", "config"}, first) || a.Config.target() != used.OnFile {
 		return ctx, nil
 	}
 
@@ -66,13 +67,13 @@ func (a *app) key(ctx context.Context) (text, from string, err error) {
 
 	switch best {
 	case "key_file":
-		text, err := a.readKey(c.KeyFile, c.given["key_file"].spelling("key_file")+": ")
+		text, err := a.readKey(c.KeyFile, c.given["key_file"].Spelling("key_file")+": ")
 		return text, c.KeyFile, err
 	case "key_command":
 		text, err := runKeyCommand(ctx, c.KeyCommand, a.Stderr)
 		return text, "the answer of " + c.KeyCommand, err
 	case "key":
-		return c.Key, c.given["key"].spelling("key"), nil
+		return c.Key, c.given["key"].Spelling("key"), nil
 	}
 
 	folder, _ := a.env("CREDENTIALS_DIRECTORY")
@@ -186,9 +187,9 @@ func (c *initCmd) Run(ctx context.Context, a *app) error {
 // fileOf is the memory's file, for a command that does not work on other kinds.
 func (a *app) fileOf(command string) (string, error) {
 	switch a.Config.target() {
-	case onNode:
+	case used.OnNode:
 		return "", invalid("url", "robotmem %s works on a file; leave out --url and ROBOTMEM_URL, or run it on the machine of the node", command)
-	case onSite:
+	case used.OnSite:
 		return "", invalid("db", "robotmem %s works on a file; a site on PostgreSQL is encrypted by its disks", command)
 	}
 

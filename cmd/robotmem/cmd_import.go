@@ -317,7 +317,7 @@ func importFailed(after, next string, err error) error {
 
 // refused reports something that was not imported.
 func (a *app) refused(where string, err error) {
-	a.bar.clear()
+	a.bar.Clear()
 	fmt.Fprintf(a.Stderr, "robotmem: import: %s: %s\n", printed.OneLine(where), printed.OneLine(err.Error()))
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/go-viper/mapstructure/v2"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/used"
 
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/shell"
@@ -240,7 +241,7 @@ func (g *globals) carried(env func(string) (string, bool)) (args []string, err e
 	var c config
 	given := map[string]any{}
 	// Only what was given is carried: defaults may change with the version.
-	err = g.given(env, given, map[string]layer{})
+	err = g.given(env, given, map[string]used.Layer{})
 	if err == nil {
 		err = mapstructure.WeakDecode(given, &c)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/given"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/hints"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/used"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 
 	"github.com/alecthomas/kong"
@@ -47,7 +48,7 @@ type globals struct {
 
 // given puts the settings of the environment, and over them the flags of the command line, into out
 // by their names in the file, and where they come from into from.
-func (g *globals) given(env func(string) (string, bool), out map[string]any, from map[string]layer) error {
+func (g *globals) given(env func(string) (string, bool), out map[string]any, from map[string]used.Layer) error {
 	for key := range defaults() {
 		v, _ := env("ROBOTMEM_" + strings.ToUpper(key))
 		// A variable of other programs is not meant for this one.
@@ -64,7 +65,7 @@ func (g *globals) given(env func(string) (string, bool), out map[string]any, fro
 			out[key] = v
 		}
 		if own {
-			from[key] = inEnvironment
+			from[key] = used.InEnvironment
 		}
 	}
 
@@ -74,7 +75,7 @@ func (g *globals) given(env func(string) (string, bool), out map[string]any, fro
 	}
 
 	for key, value := range flags {
-		out[key], from[key] = value, inFlags
+		out[key], from[key] = value, used.InFlags
 	}
 
 	return nil
@@ -202,7 +203,7 @@ func (a *app) execute(ctx context.Context, args []string) error {
 		}
 	}
 
-	if err := a.Config.checkUsed(k.Selected().Path()); err != nil {
+	if err := used.Check(first(k.Selected().Path()), a.Config.given, a.Config.target()); err != nil {
 		return err
 	}
 

@@ -19,6 +19,7 @@ import (
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/goccy/go-yaml"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/stdin"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/used"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/backup"
@@ -83,8 +84,8 @@ type config struct {
 	Weights map[string]float64 `mapstructure:"weights"`
 	Fusion  string             `mapstructure:"fusion"`
 
-	Create bool             `mapstructure:"-"` // only a flag: as a setting it would allow every emptied file
-	given  map[string]layer // the settings that were given, and where
+	Create bool                  `mapstructure:"-"` // only a flag: as a setting it would allow every emptied file
+	given  map[string]used.Layer // the settings that were given, and where
 	// collectionGiven: on the command line, not as a default in the environment or the file.
 	collectionGiven bool
 	homeErr         error
@@ -130,7 +131,7 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 	if usual := filepath.Join(c.Home, "entities.toml"); c.Home != "" && exists(usual) {
 		settings["entities"] = usual
 	}
-	c.given = map[string]layer{}
+	c.given = map[string]used.Layer{}
 	if path, required := configPath(g, env, c.Home); path != "" {
 		named, err := loadFile(settings, path, required, env, g.stdin)
 		if err != nil {
@@ -138,7 +139,7 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 		}
 
 		for _, name := range named {
-			c.given[name] = inFile
+			c.given[name] = used.InFile
 		}
 	}
 
@@ -355,6 +356,18 @@ func (c *config) schedule() (*backup.Schedule, error) {
 	}
 
 	return s, nil
+}
+
+// target returns the kind of memory of the settings.
+func (c *config) target() used.Target {
+	switch {
+	case c.URL != "":
+		return used.OnNode
+	case c.onServer():
+		return used.OnSite
+	}
+
+	return used.OnFile
 }
 
 // onServer reports whether the memory is a tenant's on PostgreSQL.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/google/go-cmp/cmp"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/used"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
@@ -162,7 +163,7 @@ func settingRows(p *kong.Kong, kept string) string {
 	for _, n := range p.Model.Leaves(true) {
 		for _, f := range n.Flags {
 			setting := strings.ReplaceAll(f.Name, "-", "_")
-			if use, ok := usages[setting]; ok && slices.Contains(use.by, n.Path()) && flags[f.Name] == "" {
+			if use, ok := used.Usages[setting]; ok && slices.Contains(use.By, n.Path()) && flags[f.Name] == "" {
 				flags[f.Name] = "`--" + f.Name + "` of `" + n.Path() + "`"
 			}
 		}
@@ -172,20 +173,20 @@ func settingRows(p *kong.Kong, kept string) string {
 	b.WriteString("| setting | flag | default | used for | by | needs | meaning |\n|---|---|---|---|---|---|---|\n")
 	usual := defaults()
 	for _, name := range slices.Sorted(maps.Keys(usual)) {
-		use := usages[name]
+		use := used.Usages[name]
 		value := ""
 		if v := fmt.Sprint(usual[name]); v != "" && v != "[]" && v != "map[]" {
 			value = code(v)
 		}
-		kinds := map[target]string{onFile: "file", onSite: "site", onNode: "node"}
+		kinds := map[used.Target]string{used.OnFile: "file", used.OnSite: "site", used.OnNode: "node"}
 		var on []string
-		for _, kind := range []target{onFile, onSite, onNode} {
-			if use.on&kind != 0 {
+		for _, kind := range []used.Target{used.OnFile, used.OnSite, used.OnNode} {
+			if use.On&kind != 0 {
 				on = append(on, kinds[kind])
 			}
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", code(name), flags[strings.ReplaceAll(name, "_", "-")], value,
-			strings.Join(on, ", "), code(strings.Join(use.by, " ")), code(use.needs), meanings[name])
+			strings.Join(on, ", "), code(strings.Join(use.By, " ")), code(use.Needs), meanings[name])
 	}
 
 	return b.String()

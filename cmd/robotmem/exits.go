@@ -65,7 +65,7 @@ func afterSignal(ctx context.Context, code int) int {
 
 // fail prints an error and returns the exit code. The internal cause goes to the log.
 func (a *app) fail(err error) int {
-	a.bar.end()
+	a.bar.End()
 	code := exitCodes[robotmem.KindOf(err)]
 	if errors.As(err, &code) {
 		return int(code)

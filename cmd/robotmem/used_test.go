@@ -8,16 +8,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/used"
 )
 
 // Every setting has its place in the table of where it is used, so that a new one is not silently ignored.
 func TestEverySettingHasItsUsage(t *testing.T) {
-	settings, placed := slices.Sorted(maps.Keys(defaults())), slices.Sorted(maps.Keys(usages))
+	settings, placed := slices.Sorted(maps.Keys(defaults())), slices.Sorted(maps.Keys(used.Usages))
 	if !slices.Equal(settings, placed) {
 		t.Errorf("config has\n%q, the table\n%q", settings, placed)
 	}
-	for name, use := range usages {
-		if use.on == 0 || use.needs != "" && usages[use.needs].on == 0 {
+	for name, use := range used.Usages {
+		if use.On == 0 || use.Needs != "" && used.Usages[use.Needs].On == 0 {
 			t.Errorf("%s: %+v", name, use)
 		}
 	}
@@ -28,13 +30,13 @@ func TestEverySettingHasItsUsage(t *testing.T) {
 			commands[first] = true
 		}
 	}
-	for name := range ownFlags {
+	for name := range used.OwnFlags {
 		if !commands[name] {
 			t.Errorf("%q is no command", name)
 		}
 	}
-	for name, use := range usages {
-		for _, by := range use.by {
+	for name, use := range used.Usages {
+		for _, by := range use.By {
 			if !commands[by] {
 				t.Errorf("%s is for %q, which is no command", name, by)
 			}
