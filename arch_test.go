@@ -43,6 +43,10 @@ var arrows = []struct {
 	{"robotmem/archive/sensors", []string{"robotmem", "perception"}, "perceptions are stored through any Service"},
 	{"robotmem/archive/python", []string{"robotmem", "robotmem/archive", "robotmem/internal/files", "robotmem/internal/record", "robotmem/internal/store", "perception", "consolidate"}, "a file of another program is read, without a memory to fill"},
 	{"robotmem/agent", []string{"robotmem", "classify", "consolidate", "perception/importers/."}, "agents are remembered through any Service"},
+	{"robotmem/agent/block", []string{"robotmem/.", "classify/secrets"}, "texts for prompts, wherever they are injected"},
+	{"robotmem/agent/model", []string{"robotmem", "robotmem/internal/outgoing"}, "a language model is asked and counted, whatever for"},
+	{"robotmem/agent/proxy", []string{"robotmem", "robotmem/agent/block", "robotmem/internal/outgoing", "classify"}, "conversations are remembered through any Service"},
+	{"robotmem/agent/workers", []string{"robotmem", "robotmem/agent/block", "robotmem/agent/model", "robotmem/agent/proxy", "classify"}, "a language model adds through any Service"},
 	{"robotmem/imports", []string{"robotmem", "robotmem/archive/sensors", "robotmem/internal/disk", "robotmem/internal/files", "robotmem/internal/store/sqlite", "perception"}, "recordings that a node receives, stored through any Service"},
 	{"robotmem/attach/mavlink", nil, "a protocol, whatever its messages are for"},
 	{"robotmem/attach", []string{"robotmem", "robotmem/attach/foxglove", "robotmem/attach/mavlink", "perception", "consolidate"}, "a living robot is followed, and remembered through any Service"},
@@ -114,7 +118,7 @@ var owners = map[string][]string{
 	"github.com/go-viper/mapstructure/v2":    {"cmd/robotmem"},
 	"github.com/goccy/go-yaml":               {"classify", "cmd/robotmem", "cmd/robotmem/internal/tokens", "perception/importers/recording", "perception/events", "perception/occupancy"},
 	"github.com/go-playground/validator/v10": {"robotmem"},
-	"github.com/ollama/ollama":               {"robotmem/embedding"},
+	"github.com/ollama/ollama":               {"robotmem/agent/model", "robotmem/embedding"},
 	"github.com/nlpodyssey/safetensors":      {"robotmem/embedding"},
 	"github.com/x448/float16":                {"robotmem/embedding", "robotmem/internal/encoder"},
 	"github.com/hashicorp/golang-lru":        {"robotmem/embedding", "robotmem/site", "robotmem/internal/recall", "robotmem/mcp", "web"},
@@ -144,6 +148,7 @@ var memorySuffixes = []string{
 // otherSuffixes are the files that append one of them to the name of something else.
 var otherSuffixes = map[string]string{
 	"robotmem/backup/backup.go":             "the lock of a folder of backups",
+	"robotmem/agent/model/ledger.go":        "the ledger of language models",
 	"robotmem/mcp/clients/file.go":          "settings of an MCP client",
 	"cmd/robotmem/internal/whole/whole.go":  "a file that a command writes for its user",
 	"perception/importers/file.go":          "a database of another program",
@@ -419,6 +424,8 @@ var ownFiles = map[string]string{
 	"perception/importers/importerstest/": "a helper of tests",
 	"perception/payload/":                 "payloads of the memory",
 	"robotmem/agent/journal.go":           "journals of conversations",
+	"robotmem/agent/model/ledger.go":      "the ledger of language models",
+	"robotmem/agent/workers/done.go":      "what dreams have looked at",
 	"robotmem/archive/jsonl/state.go":     "the state of an import",
 	"robotmem/imports/receive.go":         "makes the files that it receives",
 }

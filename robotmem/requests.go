@@ -23,6 +23,7 @@ type LearnRequest struct {
 	Pinned     *bool      `json:"pinned,omitempty" doc:"A pinned memory does not decay and is not merged. Default: depends on the category."`
 	Outcome    string     `json:"outcome,omitempty" validate:"omitempty,oneof=success failure partial unknown" doc:"How it went: success, failure, partial or unknown. Default: read from the context (task.success, result, status, …), else from the text."`
 	Source     string     `json:"source,omitempty" validate:"utf8,max=64,source" doc:"Who or what reported the fact, up to 64 characters. The names operator and verified are reserved."`
+	Supersedes int64      `json:"supersedes,omitempty" validate:"min=0" tool:"rare" doc:"The memory_id of an active memory of the same collection that this fact replaces: it is no longer recalled, the history keeps it, and restore brings it back."`
 	RequestID  string     `json:"request_id,omitempty" validate:"omitempty,session" tool:"rare" doc:"A name of this call, up to 128 characters, such as a UUID. A call that is repeated with it, because its answer was lost, gets the same answer and stores nothing again. The last 100,000 of the last 7 days are known."`
 }
 

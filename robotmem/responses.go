@@ -156,6 +156,7 @@ type LearnResponse struct {
 	AutoInferred Inferred        `json:"auto_inferred"`
 	Conflicts    []ConflictWith  `json:"conflicts"`
 	Similar      []SimilarMemory `json:"similar,omitempty" doc:"At most 5 memories with similar words, best first. The new memory is stored beside them."`
+	Superseded   int64           `json:"superseded,omitempty" doc:"The memory that this one has replaced, as supersedes asked for."`
 }
 
 // BatchResult is the result of one item: a learn response or an error.

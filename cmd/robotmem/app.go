@@ -96,6 +96,7 @@ func (a *app) options() (o local.Options, err error) {
 		Weights:    maps.Clone(a.Config.Weights),
 		Fusion:     a.Config.Fusion,
 		Memory:     a.Config.memory,
+		ModelUse:   a.ledger().Use,
 	}
 	limitHeap(o.Memory)
 	// Only long-running processes and the command retain evict.

@@ -126,6 +126,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	defer func() { err = errors.Join(err, m.Close()) }()
 	defer inBackground(ctx, func(ctx context.Context) { a.makeBackups(ctx, m) })()
 	defer inBackground(ctx, func(ctx context.Context) { a.replicate(ctx, m) })()
+	defer inBackground(ctx, func(ctx context.Context) { a.dreamWhenIdle(ctx, m) })()
 	// Load the indexes now, so that the first question does not wait for them.
 	defer inBackground(ctx, func(ctx context.Context) {
 		if err := m.Warm(ctx); err != nil && ctx.Err() == nil {

@@ -102,6 +102,8 @@ type cli struct {
 	Backup  backupCmd  `cmd:"" group:"data" help:"Make a verified copy of the memory while it works, keep the newest, and restore one."`
 	MCP     mcpCmd     `cmd:"" name:"mcp" group:"node" help:"Serve the memory to a model over stdio."`
 	Hook    hookCmd    `cmd:"" group:"node" help:"Answer the hook of a coding agent: JSON on stdin, the answer on stdout. setup --hooks tells the client of it."`
+	Proxy   proxyCmd   `cmd:"" group:"node" help:"Stand between a chat client and its language model, and let the model remember."`
+	Dream   dreamCmd   `cmd:"" group:"node" help:"Find patterns in what was stored, and let a language model summarise and propose."`
 	Web     webCmd     `cmd:"" group:"node" help:"Serve the dashboard, REST and MCP over HTTP."`
 	Fleet   fleetCmd   `cmd:"" group:"node" help:"Experimental: share what robots learn through a site, and manage its tenants and tokens. docs/explanation/fleet.md says what is not safe."`
 	Token   tokenCmd   `cmd:"" group:"node" help:"Make, list and revoke the tokens that web asks for."`

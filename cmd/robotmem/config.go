@@ -56,23 +56,31 @@ type config struct {
 	Token      string   `mapstructure:"token"`
 	Addr       string   `mapstructure:"addr"`
 	// The identity provider whose access tokens web accepts.
-	OIDCIssuer      string   `mapstructure:"oidc_issuer"`
-	OIDCAudience    string   `mapstructure:"oidc_audience"`
-	OIDCResource    string   `mapstructure:"oidc_resource"` // the URL of the node, "" for that of a request
-	OIDCTenantClaim string   `mapstructure:"oidc_tenant_claim"`
-	OIDCRoleClaim   string   `mapstructure:"oidc_role_claim"`
-	OIDCScopes      string   `mapstructure:"oidc_scopes"` // with spaces
-	OllamaURL       string   `mapstructure:"ollama_url"`
-	OpenAIURL       string   `mapstructure:"openai_url"`
-	OpenAIKey       string   `mapstructure:"openai_key"`
-	RerankerModel   string   `mapstructure:"reranker_model"`
-	RerankerKey     string   `mapstructure:"reranker_key"`
-	TLSCert         string   `mapstructure:"tls_cert"`
-	TLSKey          string   `mapstructure:"tls_key"`
-	AllowHost       []string `mapstructure:"allow_host"`
-	BasePath        string   `mapstructure:"base_path"`    // such as /robotmem, "" for the root
-	Rate            string   `mapstructure:"rate"`         // a number, "" for the default
-	ImportLimit     string   `mapstructure:"import_limit"` // a size, 0 for no imports over HTTP, "" for the default
+	OIDCIssuer      string `mapstructure:"oidc_issuer"`
+	OIDCAudience    string `mapstructure:"oidc_audience"`
+	OIDCResource    string `mapstructure:"oidc_resource"` // the URL of the node, "" for that of a request
+	OIDCTenantClaim string `mapstructure:"oidc_tenant_claim"`
+	OIDCRoleClaim   string `mapstructure:"oidc_role_claim"`
+	OIDCScopes      string `mapstructure:"oidc_scopes"` // with spaces
+	OllamaURL       string `mapstructure:"ollama_url"`
+	OpenAIURL       string `mapstructure:"openai_url"`
+	OpenAIKey       string `mapstructure:"openai_key"`
+	RerankerModel   string `mapstructure:"reranker_model"`
+	RerankerKey     string `mapstructure:"reranker_key"`
+	// The language model, and what it may take on a day; 0 is no limit. Dream is how long a node is idle before it dreams.
+	LLM        string `mapstructure:"llm"`
+	LLMCalls   int64  `mapstructure:"llm_calls"`
+	LLMTokens  int64  `mapstructure:"llm_tokens"`
+	LLMSeconds int64  `mapstructure:"llm_seconds"`
+	Dream      string `mapstructure:"dream"`
+	ProxyToken string `mapstructure:"proxy_token"`
+
+	TLSCert     string   `mapstructure:"tls_cert"`
+	TLSKey      string   `mapstructure:"tls_key"`
+	AllowHost   []string `mapstructure:"allow_host"`
+	BasePath    string   `mapstructure:"base_path"`    // such as /robotmem, "" for the root
+	Rate        string   `mapstructure:"rate"`         // a number, "" for the default
+	ImportLimit string   `mapstructure:"import_limit"` // a size, 0 for no imports over HTTP, "" for the default
 	// Retention are rules as --keep of retain takes them, MinFree a size.
 	Retention []string `mapstructure:"retention"`
 	MinFree   string   `mapstructure:"min_free"`
@@ -96,6 +104,7 @@ type config struct {
 	imports   int64 // bytes, -1 for no imports, 0 for the default
 	retention admin.Retention
 	backups   *backup.Schedule // nil if none is set
+	idle      time.Duration    // before a node dreams, 0 for never
 }
 
 // pathSettings are resolved against the folder of the file that holds them.
@@ -116,7 +125,9 @@ func splitAt(separators string) func(string) []string {
 
 func defaults() map[string]any {
 	out := map[string]any{}
-	usual := config{Embedder: "auto", EmbedCPU: 1, Durability: "full", Secrets: "warn", LogLevel: "warn", Addr: "127.0.0.1:7878", Fusion: "score"}
+	usual := config{
+		LLM: "none", LLMCalls: 2000, LLMTokens: 2_000_000, LLMSeconds: 7200, Embedder: "auto", EmbedCPU: 1, Durability: "full", Secrets: "warn", LogLevel: "warn", Addr: "127.0.0.1:7878", Fusion: "score",
+	}
 	// It has the fields of config.
 	_ = mapstructure.Decode(usual, &out)
 	return out
@@ -311,6 +322,16 @@ func (c *config) check() error {
 		c.imports = n
 	case c.ImportLimit != "":
 		return invalid("import_limit", "must be a size such as 16GB, or 0 to take no recordings, not %q", c.ImportLimit)
+	}
+
+	if c.LLMCalls < 0 || c.LLMTokens < 0 || c.LLMSeconds < 0 {
+		return invalid("llm_calls", "the caps llm_calls, llm_tokens and llm_seconds must be 0 or more; 0 is no limit")
+	}
+	if c.Dream != "" {
+		const least = time.Minute
+		if c.idle, err = time.ParseDuration(c.Dream); err != nil || c.idle < least {
+			return invalid("dream", "must be the time without a change after which a node dreams, such as 30m, at least 1m, not %q", c.Dream)
+		}
 	}
 
 	if !(c.EmbedCPU >= embedding.MinCPU && c.EmbedCPU <= embedding.MaxCPU) {

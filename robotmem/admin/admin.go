@@ -45,6 +45,37 @@ type StatsResponse struct {
 	WrittenBytes  int64            `json:"written_bytes,omitempty" doc:"Bytes that this process has written to disks since its start, also for checkpoints, payloads and snapshots; absent where the system does not count them (only Linux does)."`
 	Workers       []Worker         `json:"workers" doc:"Background work of the node."`
 	Backup        *BackupState     `json:"backup,omitempty" doc:"The schedule of backups; absent if no node on the file ever had one."`
+
+	LanguageModel *LanguageModelUse `json:"language_model,omitempty" doc:"What language models have taken on the machine of the node; absent if none was ever asked."`
+}
+
+// LanguageModelUse is the ledger of language models.
+type LanguageModelUse struct {
+	Paused     *time.Time          `json:"paused,omitempty" doc:"Since when no model is asked; absent if they may be."`
+	Running    int                 `json:"running" doc:"Calls that are being made. They count with the most that they can take."`
+	CapCalls   int64               `json:"cap_calls" doc:"Most calls of a day, 0 for no limit."`
+	CapTokens  int64               `json:"cap_tokens" doc:"Most tokens of a day, 0 for no limit."`
+	CapSeconds int64               `json:"cap_seconds" doc:"Most seconds of a day, 0 for no limit."`
+	Today      LanguageModelCount  `json:"today"`
+	Total      LanguageModelCount  `json:"total" doc:"Of the last 90 days."`
+	Tasks      []LanguageModelTask `json:"tasks" doc:"The total by model and task."`
+}
+
+// LanguageModelCount counts calls of language models.
+type LanguageModelCount struct {
+	Calls            int64   `json:"calls"`
+	Failed           int64   `json:"failed" doc:"Calls without an answer that could be used."`
+	PromptTokens     int64   `json:"prompt_tokens"`
+	CompletionTokens int64   `json:"completion_tokens"`
+	Seconds          float64 `json:"seconds"`
+}
+
+// LanguageModelTask counts the calls of one task.
+type LanguageModelTask struct {
+	Model string `json:"model"`
+	Task  string `json:"task" doc:"extract, reconcile, summary, episode, pattern, rule, compress, caption or contradiction."`
+
+	LanguageModelCount
 }
 
 // BackupState is the result of the last backup that a node made on schedule.

@@ -12,14 +12,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/robotmem/robotmem-go/classify/secrets"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/agent/block"
 )
 
 // Hooks remembers what agents do, and tells them what is known.
@@ -80,7 +79,7 @@ func (h *Hooks) Handle(ctx context.Context, e *Event) (answer Answer, err error)
 	case Tool:
 		return h.tool(files, at, e)
 	case Said:
-		return Answer{}, files.add(at, &entry{Kind: said, Text: robotmem.Clip(public(e.Message), answerKept)})
+		return Answer{}, files.add(at, &entry{Kind: said, Text: robotmem.Clip(block.Public(e.Message), answerKept)})
 	case Stop:
 		return h.stop(ctx, files, at, e)
 	case End:
@@ -223,7 +222,7 @@ func (h *Hooks) of(ctx context.Context, files journals, at string, e *Event) (*c
 
 // prompt recalls for what the user has said.
 func (h *Hooks) prompt(ctx context.Context, files journals, at string, e *Event) (Answer, error) {
-	text := public(e.Prompt)
+	text := block.Public(e.Prompt)
 	line := &entry{Kind: prompted, Text: robotmem.Clip(text, promptKept)}
 
 	c, err := h.of(ctx, files, at, e)
@@ -262,9 +261,9 @@ func (h *Hooks) tool(files journals, at string, e *Event) (Answer, error) {
 		}
 	}
 	if !h.excluded(u) && (!u.ReadOnly || u.Failed) {
-		u.Command = robotmem.Clip(public(u.Command), 2*outputKept)
+		u.Command = robotmem.Clip(block.Public(u.Command), 2*outputKept)
 		// Of a long output the ends alone are looked at, as they are kept.
-		u.Output = ends(public(ends(u.Output, 2*outputKept)), outputKept)
+		u.Output = ends(block.Public(ends(u.Output, 2*outputKept)), outputKept)
 		lines = append(lines, &entry{Kind: used, Tool: u})
 	}
 	if lines == nil {
@@ -287,22 +286,9 @@ func (h *Hooks) excluded(u *ToolUse) bool {
 	})
 }
 
-// private matches what a user has marked as not to be stored, also if the mark is not closed.
-var private = regexp.MustCompile(`(?is)<private>.*?(?:</private>|$)`)
-
-// public is a text without what is private, and with the names of rules in place of secrets.
-func public(text string) string {
-	if strings.Contains(text, "<") {
-		text = strings.TrimSpace(private.ReplaceAllString(text, ""))
-	}
-	text, _ = secrets.Mask(text)
-
-	return text
-}
-
 // stop stores the turn, or asks for its outcome first.
 func (h *Hooks) stop(ctx context.Context, files journals, at string, e *Event) (Answer, error) {
-	line := &entry{Kind: stopped, Text: robotmem.Clip(public(e.Message), answerKept)}
+	line := &entry{Kind: stopped, Text: robotmem.Clip(block.Public(e.Message), answerKept)}
 	if e.Aborted {
 		line.Text = ""
 	}
@@ -486,7 +472,7 @@ func (h *Hooks) storeTurn(ctx context.Context, c *conversation, t *turn) error {
 	project := projectOf(c.Folder)
 	context := robotmem.Object{"agent": agentOf(c.Client, project)}
 	// What was to be done is not what was learnt: it is found with the memories of the turn, and is no rule.
-	if task := oneLine(t.prompt, taskKept); task != "" {
+	if task := block.OneLine(t.prompt, taskKept); task != "" {
 		context["task"] = map[string]any{"name": task}
 	}
 	r := readReport(t.answer)
@@ -561,7 +547,7 @@ func describe(t *turn, client, project string) string {
 		if u.Command == "" {
 			continue
 		}
-		command := oneLine(u.Command, longest)
+		command := block.OneLine(u.Command, longest)
 		if u.Failed {
 			failed = append(failed, command)
 		} else if !slices.Contains(ran, command) {

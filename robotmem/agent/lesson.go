@@ -11,6 +11,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/classify"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/agent/block"
 )
 
 // What a turn teaches, without a model: what the agent says in the lines that it was asked for, what the user
@@ -288,7 +289,7 @@ func operands(words, other []string) (kept []string) {
 // shown is a command as a fact shows it.
 func shown(command string) string {
 	const longest = 160
-	return oneLine(command, longest)
+	return block.OneLine(command, longest)
 }
 
 // telling matches a line of output that says what went wrong.

@@ -69,6 +69,8 @@ type Options struct {
 	Clock      func() time.Time // time.Now if nil
 	Location   *time.Location   // time zone of "yesterday" in a query; time.Local if nil
 	Logger     *slog.Logger     // silent if nil
+	// ModelUse returns what language models have taken on this machine, for Stats; nil if none is used.
+	ModelUse func() (*admin.LanguageModelUse, error)
 	// Key opens an encrypted memory, and encrypts a file that does not exist yet: the line that begins with
 	// AGE-SECRET-KEY-, as age-keygen writes it. It is that of [WithKey] if empty.
 	Key string

@@ -35,6 +35,7 @@ func TestEveryOptionReachesTheEngine(t *testing.T) {
 		Clock:      time.Now,
 		Location:   time.UTC,
 		Logger:     slog.Default(),
+		ModelUse:   func() (*admin.LanguageModelUse, error) { return nil, nil },
 	}
 	got := reflect.ValueOf(engine.OptionsOf(&o))
 	for field, value := range got.Fields() {

@@ -322,6 +322,12 @@ func (a *access) checkFields(ctx context.Context, r any) error {
 		}
 	case *robotmem.EndSessionRequest:
 		return a.checkUsed(ctx, r)
+	case *robotmem.LearnRequest:
+		if r.Supersedes != 0 {
+			if err := a.checkMemory(ctx, "supersedes", r.Supersedes, true); err != nil {
+				return err
+			}
+		}
 	case *robotmem.UpdateRequest:
 		if r.Context == nil {
 			return nil

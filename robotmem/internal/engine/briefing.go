@@ -114,7 +114,7 @@ func (n *Engine) brief(ctx context.Context, res *robotmem.StartSessionResponse, 
 	// A rule that fits the session is one also if it is not among the newest.
 	current := &parts[rulesAt+1]
 	for _, m := range current.memories {
-		if m.Category == "constraint" && !slices.ContainsFunc(rules, func(r robotmem.Memory) bool { return r.MemoryID == m.MemoryID }) {
+		if m.Category == "constraint" && !record.Proposed(&m) && !slices.ContainsFunc(rules, func(r robotmem.Memory) bool { return r.MemoryID == m.MemoryID }) {
 			rules = append(rules, m)
 		}
 	}
@@ -128,7 +128,7 @@ func (n *Engine) brief(ctx context.Context, res *robotmem.StartSessionResponse, 
 	// A rule of another robot does not apply. A rule or a session without a robot excludes nothing. What speaks to the
 	// model that reads the briefing is no rule.
 	parts[rulesAt].memories = slices.DeleteFunc(rules, func(m robotmem.Memory) bool {
-		if classify.AddressesReader(m.Content) {
+		if classify.AddressesReader(m.Content) || record.Proposed(&m) {
 			return true
 		}
 		robot, own := record.RobotOf(m.Context), record.RobotOf(object)

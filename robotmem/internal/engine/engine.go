@@ -53,6 +53,7 @@ type Options struct {
 	Clock      func() time.Time
 	Location   *time.Location
 	Logger     *slog.Logger
+	ModelUse   func() (*admin.LanguageModelUse, error)
 }
 
 // OptionsOf returns the options of a struct with fields of the same names, such as the options of package

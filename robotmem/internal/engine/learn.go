@@ -44,6 +44,7 @@ func (n *Engine) learnRecord(r *robotmem.LearnRequest) (*record.Record, error) {
 
 	rec.Collection, rec.SessionID, rec.Source = r.Collection, r.SessionID, r.Source
 	rec.UserTags = record.Distinct(slices.Clone(r.Tags))
+	rec.Supersedes = r.Supersedes
 
 	// The digest of a call is compared with that of an earlier call of the same id, so the id is not part of it.
 	named := *r
@@ -83,6 +84,9 @@ func (n *Engine) learnNew(
 	if err := tx.JoinSession(r); err != nil {
 		return err
 	}
+	if err := tx.MaySupersede(r); err != nil {
+		return err
+	}
 	*res = robotmem.LearnResponse{Status: "created", AutoInferred: r.Inferred(), Conflicts: []robotmem.ConflictWith{}}
 	res.Interpreted = slices.Concat(r.Unread, r.Remarks)
 	if !keepDuplicates {
@@ -90,12 +94,14 @@ func (n *Engine) learnNew(
 			return err
 		}
 		if res.MemoryID != 0 {
-			return tx.Sighted(res.MemoryID, r)
+			return errors.Join(tx.Sighted(res.MemoryID, r), tx.Replace(r.Supersedes, res))
 		}
 	}
-	res.MemoryID, res.UID, err = tx.Insert(r)
+	if res.MemoryID, res.UID, err = tx.Insert(r); err != nil {
+		return err
+	}
 
-	return err
+	return tx.Replace(r.Supersedes, res)
 }
 
 func (n *Engine) LearnBatch(

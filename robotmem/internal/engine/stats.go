@@ -71,6 +71,11 @@ func (n *Engine) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.Stats
 	_, written, _ := strings.Cut(string(counts), "\nwrite_bytes:")
 	_, _ = fmt.Sscan(written, &res.WrittenBytes)
 	res.Workers = n.workers(res)
+	if n.options.ModelUse != nil {
+		if res.LanguageModel, err = n.options.ModelUse(); err != nil {
+			n.Log.Warn("what language models have taken is not known", "err", err)
+		}
+	}
 
 	return res, nil
 }

@@ -233,7 +233,7 @@ func (s *Subject) Write(lines int, now time.Time, res *robotmem.AboutResponse) {
 		res.Counts[m.Outcome]++
 
 		// What speaks to the model that reads the page is no rule.
-		rule := (m.Category == "constraint" || m.Pinned) && !classify.AddressesReader(m.Content)
+		rule := (m.Category == "constraint" || m.Pinned) && !classify.AddressesReader(m.Content) && !record.Proposed(&m)
 
 		switch {
 		case rule:

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
@@ -222,6 +223,9 @@ func (w *Writer) facts(m *robotmem.Memory, origin string) []string {
 	var facts []string
 	if m.Type == "perception" {
 		facts = append(facts, m.PerceptionType+" "+m.MediaType)
+	}
+	if record.Proposed(m) {
+		facts = append(facts, "proposed by a model and not confirmed")
 	}
 	if m.Outcome != robotmem.OutcomeUnknown {
 		facts = append(facts, m.Outcome)

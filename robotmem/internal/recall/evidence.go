@@ -278,7 +278,9 @@ func outcomeOrder(outcome string, rule bool, kind text.Kind) int {
 	return order
 }
 
-func isRule(m *robotmem.Memory) bool { return m.Category == "constraint" || m.Pinned }
+func isRule(m *robotmem.Memory) bool {
+	return (m.Category == "constraint" || m.Pinned) && !record.Proposed(m)
+}
 
 // attemptsAtTheSame reports whether two memories report attempts, or one of them a rule, at the same.
 func (r *run) attemptsAtTheSame(b, a *hit) bool {

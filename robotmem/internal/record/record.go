@@ -47,6 +47,7 @@ type Record struct {
 	Remarks    []string          // parameters that are texts and look like quantities
 	Perception *PerceptionRecord // nil for a fact
 	Call       Call              // that stores it
+	Supersedes int64             // the memory that it replaces, 0 for none
 
 	contradiction error // two paths of the context state opposite outcomes
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"time"
 
@@ -56,12 +57,53 @@ func (tx *Tx) SetStatus(id int64, to string, by int64, what, why string) error {
 
 // Supersede merges a memory into another one with the same statement.
 func (tx *Tx) Supersede(id, by int64) error {
+	return tx.supersede(id, by, fmt.Sprintf("memory %d says the same", by))
+}
+
+// MaySupersede fails if a fact cannot replace the memory that it names.
+func (tx *Tx) MaySupersede(r *record.Record) error {
+	if r.Supersedes == 0 {
+		return nil
+	}
+
+	m, err := tx.Memory(r.Supersedes, tx.Now)
+	if errors.Is(err, robotmem.NotFound) {
+		return robotmem.Errorf(robotmem.NotFound, "supersedes", "there is no memory %d; ids come from learn, recall and list",
+			r.Supersedes)
+	}
+
+	switch {
+	case err != nil:
+		return err
+	case m.Collection != r.Collection:
+		return robotmem.Errorf(robotmem.Invalid, "supersedes", "memory %d is in the collection %s and this fact in %s; "+
+			"a fact replaces one of its own collection", r.Supersedes, m.Collection, r.Collection)
+	case m.Type != "fact":
+		return robotmem.Errorf(robotmem.Invalid, "supersedes", "memory %d is a %s; a fact replaces facts", r.Supersedes, m.Type)
+	case m.Status != "active":
+		return robotmem.Errorf(robotmem.Conflict, "supersedes", "memory %d is %s already", r.Supersedes, m.Status)
+	}
+
+	return nil
+}
+
+// Replace supersedes the memory that a stored fact names, 0 for none. A fact that is there already replaces itself by nothing.
+func (tx *Tx) Replace(id int64, res *robotmem.LearnResponse) error {
+	if id == 0 || id == res.MemoryID {
+		return nil
+	}
+	res.Superseded = id
+
+	return tx.supersede(id, res.MemoryID, fmt.Sprintf("memory %d replaces it", res.MemoryID))
+}
+
+func (tx *Tx) supersede(id, by int64, reason string) error {
 	row, err := tx.row(id)
 	if err != nil || row == nil {
 		return err
 	}
 	ch := AuditOf(actionSuperseded, &row.Memory)
-	ch.Reason = fmt.Sprintf("memory %d says the same", by)
+	ch.Reason = reason
 	if err := tx.Audit(ch); err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ const (
 	OnFile   Target = 1 << iota
 	OnSite          // a tenant on PostgreSQL
 	OnNode          // another node, over HTTP
-	anywhere = OnFile | OnSite | OnNode
+	Anywhere = OnFile | OnSite | OnNode
 )
 
 var targetNames = map[Target]string{OnFile: "a memory in a file", OnSite: "a site on PostgreSQL", OnNode: "the node of --url or ROBOTMEM_URL"}
@@ -42,12 +42,14 @@ type Use struct {
 var (
 	serving = []string{"web", "mcp"}
 	onlyWeb = []string{"web"}
+	// thinking ask a language model.
+	thinking = []string{"web", "proxy", "dream"}
 )
 
 // Usages has every setting of config.
 var Usages = map[string]Use{
 	"db":          {On: OnFile | OnSite},
-	"collection":  {On: anywhere},
+	"collection":  {On: Anywhere},
 	"tenant":      {On: OnSite},
 	"payloads":    {On: OnSite},
 	"embedder":    {On: OnFile | OnSite},
@@ -62,7 +64,7 @@ var Usages = map[string]Use{
 	"key":         {On: OnFile},
 	"read_only":   {On: OnFile},
 	"allow_path":  {On: OnFile | OnSite},
-	"log_level":   {On: anywhere},
+	"log_level":   {On: Anywhere},
 	"memory":      {On: OnFile | OnSite},
 	"url":         {On: OnNode},
 	"token":       {On: OnFile, By: onlyWeb}, // others send it
@@ -79,6 +81,12 @@ var Usages = map[string]Use{
 	"ollama_url":     {On: OnFile | OnSite}, // auto may find the memory bound to a model of Ollama
 	"openai_url":     {On: OnFile | OnSite},
 	"openai_key":     {On: OnFile | OnSite},
+	"llm":            {On: Anywhere, By: thinking},
+	"llm_calls":      {On: Anywhere, By: thinking},
+	"llm_tokens":     {On: Anywhere, By: thinking},
+	"llm_seconds":    {On: Anywhere, By: thinking},
+	"dream":          {On: OnFile, By: onlyWeb},
+	"proxy_token":    {On: Anywhere, By: []string{"proxy"}},
 	"reranker_model": {On: OnFile | OnSite, Needs: "reranker"},
 	"reranker_key":   {On: OnFile | OnSite, Needs: "reranker"},
 
