@@ -177,6 +177,7 @@ func settled(status string, m *robotmem.Memory) any {
 	if m == nil {
 		return nil
 	}
+
 	return &struct {
 		Status   string `json:"status"`
 		MemoryID int64  `json:"memory_id"`

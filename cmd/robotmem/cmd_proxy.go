@@ -51,6 +51,7 @@ func (c *proxyCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+
 	const shortest = 16
 	if token := a.Config.ProxyToken; token != "" && len(token) < shortest {
 		return invalid("proxy_token", "must have at least %d characters", shortest)

@@ -130,6 +130,7 @@ func defaults() map[string]any {
 	}
 	// It has the fields of config.
 	_ = mapstructure.Decode(usual, &out)
+
 	return out
 }
 

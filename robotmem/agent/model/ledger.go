@@ -154,6 +154,7 @@ func (l *Ledger) Pause(on bool) error {
 			now := l.now()
 			b.Paused = &now
 		}
+
 		return nil
 	})
 }
@@ -252,7 +253,7 @@ func (l *Ledger) change(f func(*book) error) error {
 	if err != nil {
 		return unavailable(err)
 	}
-	defer lock.Close()
+	defer func() { _ = lock.Close() }()
 
 	b, err := l.read()
 	if err != nil {

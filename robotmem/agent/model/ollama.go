@@ -22,6 +22,7 @@ func (m *ollama) Ask(ctx context.Context, q *Question) (*Answer, error) {
 	size := (tokens + step - 1) / step * step
 
 	off := false
+
 	request := &api.ChatRequest{
 		Model: m.model, Stream: &off, Format: q.Schema, KeepAlive: &api.Duration{Duration: keepLoaded},
 		Options:  map[string]any{"num_ctx": size, "num_predict": q.MaxTokens, "temperature": 0, "seed": 1},

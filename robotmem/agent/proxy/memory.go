@@ -96,6 +96,7 @@ func (c *call) remember(ctx context.Context) {
 	select {
 	case <-done:
 		c.inject(found, summary)
+
 		switch {
 		case storeErr != nil:
 			c.degrade("the turn is not stored", storeErr)

@@ -80,6 +80,7 @@ func (q *question) ownFields() error {
 		if err := json.Unmarshal(raw, into); err != nil {
 			return fmt.Errorf("%s is %s, which is not of its type", name, clipped(raw))
 		}
+
 		return nil
 	}
 
@@ -128,6 +129,7 @@ func textOf(content json.RawMessage) string {
 	}
 
 	var texts []string
+
 	for _, part := range parts {
 		if part.Type == "text" && part.Text != "" {
 			texts = append(texts, part.Text)

@@ -87,12 +87,14 @@ func (d *Dream) enough(r *Report) bool {
 		}
 		r.Spent = true
 	}
+
 	return r.Spent
 }
 
-// once does a piece of work unless it was done. What fails for a reason of the model is done again at the next dream.
-func (d *Dream) once(r *Report, key []string, work func() error) error {
-	name := nameOf(key)
+// once does a piece of work unless it was done. What fails for a reason of the model is done again at the next dream. The name
+// of the work is that of its product.
+func (d *Dream) once(ctx context.Context, r *Report, key []string, work func(name string) error) error {
+	name := nameOf(append(key, d.Collection))
 	if d.Done.Has(name) {
 		return nil
 	}
@@ -101,8 +103,18 @@ func (d *Dream) once(r *Report, key []string, work func() error) error {
 		return nil
 	}
 
+	known, err := d.Node.List(ctx, &robotmem.ListRequest{
+		Collection: d.Collection, Status: "all", Limit: 1, ContextFilter: robotmem.Object{"model.key": name},
+	})
+	if err != nil {
+		return err
+	}
+	if len(known.Memories) > 0 {
+		return d.Done.Add(name)
+	}
+
 	failed := r.Failed
-	err := work()
+	err = work(name)
 
 	switch {
 	case r.Spent:
@@ -153,7 +165,7 @@ func (d *Dream) episodes(ctx context.Context, r *Report) error {
 	}
 
 	for _, s := range res.Sessions {
-		err := d.once(r, []string{TaskEpisode, s.SessionID}, func() error { return d.episode(ctx, s.SessionID, r) })
+		err := d.once(ctx, r, []string{TaskEpisode, s.SessionID}, func(name string) error { return d.episode(ctx, name, s.SessionID, r) })
 		if err != nil {
 			return err
 		}
@@ -167,7 +179,7 @@ const episodePrompt = "You summarise one episode of a robot in at most two sente
 
 var summarySchema = json.RawMessage(`{"type":"object","properties":{"summary":{"type":"string"}},"required":["summary"],"additionalProperties":false}`)
 
-func (d *Dream) episode(ctx context.Context, id string, r *Report) error {
+func (d *Dream) episode(ctx context.Context, name, id string, r *Report) error {
 	const most = 40
 
 	res, err := d.Node.SessionMemories(ctx, &admin.SessionMemoriesRequest{SessionID: id, Limit: most})
@@ -190,7 +202,7 @@ func (d *Dream) episode(ctx context.Context, id string, r *Report) error {
 
 	return d.put(ctx, &product{
 		task: TaskEpisode, text: text, collection: facts[0].Collection, session: "", tags: []string{"summary"},
-		about: map[string]any{"session": id, "from": uids(facts)}, key: []string{id},
+		about: map[string]any{"session": id, "from": uids(facts)}, name: name,
 	}, r)
 }
 
@@ -227,10 +239,12 @@ func (d *Dream) sentence(ctx context.Context, r *Report, task, prompt string, fa
 // numbered are facts as a model is shown them.
 func numbered(facts []robotmem.Memory) string {
 	var list strings.Builder
+
 	for i := range facts {
 		m := &facts[i]
 		fmt.Fprintf(&list, "%d. (%s, %s) %s\n", i+1, m.ObservedAt.Format(time.DateOnly), m.Outcome, robotmem.Clip(m.Content, 300))
 	}
+
 	return list.String()
 }
 
@@ -280,6 +294,7 @@ func group(facts []robotmem.Memory) []cluster {
 	// The oldest first, so that a group does not change its leader as facts are added.
 	for i := len(facts) - 1; i >= 0; i-- {
 		best, at, tried := alike, -1, map[int]bool{}
+
 		for word := range sets[i] {
 			for _, l := range byWord[word] {
 				if tried[l] {
@@ -293,6 +308,7 @@ func group(facts []robotmem.Memory) []cluster {
 		}
 		if at < 0 {
 			at = len(leaders)
+
 			leaders = append(leaders, leader{words: sets[i]})
 			for word := range sets[i] {
 				byWord[word] = append(byWord[word], at)
@@ -327,6 +343,7 @@ func clusterOf(facts []robotmem.Memory, sets []map[string]bool, at []int) *clust
 
 	for _, i := range at {
 		c.members = append(c.members, facts[i])
+
 		sum := 0.0
 		for _, j := range at {
 			sum += jaccard(sets[i], sets[j])
@@ -342,16 +359,19 @@ func clusterOf(facts []robotmem.Memory, sets []map[string]bool, at []int) *clust
 // wordSet are the words of a text without its numbers.
 func wordSet(text string) map[string]bool {
 	set := map[string]bool{}
+
 	for _, word := range words(text) {
 		if !strings.ContainsAny(word, "0123456789") {
 			set[word] = true
 		}
 	}
+
 	return set
 }
 
 func jaccard(a, b map[string]bool) float64 {
 	shared := 0
+
 	for word := range a {
 		if b[word] {
 			shared++
@@ -360,6 +380,7 @@ func jaccard(a, b map[string]bool) float64 {
 	if all := len(a) + len(b) - shared; all > 0 {
 		return float64(shared) / float64(all)
 	}
+
 	return 0
 }
 
@@ -370,15 +391,16 @@ const patternPrompt = "You state in one sentence what recurs in these facts of d
 func (d *Dream) patterns(ctx context.Context, groups []cluster, r *Report) error {
 	for i := range groups {
 		c := &groups[i]
-		err := d.once(r, append([]string{TaskPattern, d.name()}, c.key()...), func() error { return d.pattern(ctx, c, r) })
+		err := d.once(ctx, r, append([]string{TaskPattern, d.name()}, c.key()...), func(name string) error { return d.pattern(ctx, name, c, r) })
 		if err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
-func (d *Dream) pattern(ctx context.Context, c *cluster, r *Report) error {
+func (d *Dream) pattern(ctx context.Context, name string, c *cluster, r *Report) error {
 	old, grown, err := d.earlier(ctx, TaskPattern, c)
 	if err != nil || old != nil && !grown {
 		return err
@@ -400,10 +422,10 @@ func (d *Dream) pattern(ctx context.Context, c *cluster, r *Report) error {
 	p := &product{
 		task: TaskPattern, text: robotmem.Clip(text, 1000), collection: c.medoid.Collection, tags: []string{"pattern"},
 		about: map[string]any{
-			"from": uids(c.members), "medoid": c.medoid.UID, "facts": len(c.members),
+			"from": uids(c.members), "first": c.members[0].UID, "medoid": c.medoid.UID, "facts": len(c.members),
 			"succeeded": count[robotmem.OutcomeSuccess], "failed": count[robotmem.OutcomeFailure],
 		},
-		key: c.key(),
+		name: name,
 	}
 	if old != nil {
 		p.supersedes = old.MemoryID
@@ -422,7 +444,7 @@ func (d *Dream) earlier(ctx context.Context, task string, c *cluster) (old *robo
 
 	res, err := d.Node.List(ctx, &robotmem.ListRequest{
 		Collection: c.medoid.Collection, Type: "fact", Limit: few,
-		ContextFilter: robotmem.Object{"model.task": task, "model.from": c.members[0].UID},
+		ContextFilter: robotmem.Object{"model.task": task, "model.first": c.members[0].UID},
 	})
 	if err != nil || len(res.Memories) == 0 {
 		return nil, false, err
@@ -445,6 +467,7 @@ func asFloat(v any) (float64, bool) {
 		f, err := n.Float64()
 		return f, err == nil
 	}
+
 	return 0, false
 }
 
@@ -461,6 +484,7 @@ func (d *Dream) rules(ctx context.Context, groups []cluster, r *Report) error {
 		c := &groups[i]
 
 		known := 0
+
 		for j := range c.members {
 			if o := c.members[j].Outcome; o == robotmem.OutcomeSuccess || o == robotmem.OutcomeFailure || o == robotmem.OutcomePartial {
 				known++
@@ -470,7 +494,7 @@ func (d *Dream) rules(ctx context.Context, groups []cluster, r *Report) error {
 			continue
 		}
 
-		err := d.once(r, append([]string{TaskRule, d.name()}, c.key()...), func() error { return d.rule(ctx, c, r) })
+		err := d.once(ctx, r, append([]string{TaskRule, d.name()}, c.key()...), func(name string) error { return d.rule(ctx, name, c, r) })
 		if err != nil {
 			return err
 		}
@@ -479,7 +503,7 @@ func (d *Dream) rules(ctx context.Context, groups []cluster, r *Report) error {
 	return nil
 }
 
-func (d *Dream) rule(ctx context.Context, c *cluster, r *Report) error {
+func (d *Dream) rule(ctx context.Context, name string, c *cluster, r *Report) error {
 	if old, grown, err := d.earlier(ctx, TaskRule, c); err != nil || old != nil && !grown {
 		return err
 	}
@@ -525,7 +549,7 @@ func (d *Dream) rule(ctx context.Context, c *cluster, r *Report) error {
 
 	return d.put(ctx, &product{
 		task: TaskRule, text: text, collection: c.medoid.Collection, tags: []string{"proposed"},
-		about: map[string]any{"state": "proposed", "from": uids(support), "facts": len(c.members)}, key: c.key(),
+		about: map[string]any{"state": "proposed", "from": uids(support), "first": c.members[0].UID, "facts": len(c.members)}, name: name,
 	}, r)
 }
 
@@ -550,6 +574,7 @@ func (d *Dream) contradictions(ctx context.Context, facts []robotmem.Memory, r *
 
 	for i := range facts {
 		seen := map[int]bool{}
+
 		for word := range sets[i] {
 			for _, j := range byWord[word] {
 				if j <= i || seen[j] {
@@ -561,7 +586,7 @@ func (d *Dream) contradictions(ctx context.Context, facts []robotmem.Memory, r *
 					continue
 				}
 				key := []string{TaskContradiction, d.name(), a.UID, b.UID}
-				if err := d.once(r, key, func() error { return d.contradiction(ctx, a, b, r) }); err != nil {
+				if err := d.once(ctx, r, key, func(name string) error { return d.contradiction(ctx, name, a, b, r) }); err != nil {
 					return err
 				}
 			}
@@ -583,7 +608,7 @@ func mayDisagree(a, b *robotmem.Memory) bool {
 	return string(x) != string(y)
 }
 
-func (d *Dream) contradiction(ctx context.Context, a, b *robotmem.Memory, r *Report) error {
+func (d *Dream) contradiction(ctx context.Context, name string, a, b *robotmem.Memory, r *Report) error {
 	show := func(m *robotmem.Memory) string {
 		about, _ := json.Marshal(m.Context)
 		return fmt.Sprintf("(%s; %s) %s", m.ObservedAt.Format(time.DateOnly), robotmem.Clip(string(about), 400), robotmem.Clip(m.Content, 600))
@@ -602,6 +627,7 @@ func (d *Dream) contradiction(ctx context.Context, a, b *robotmem.Memory, r *Rep
 	}
 
 	r.Offered++
+
 	const shown = 300
 	text := fmt.Sprintf("Two memories disagree: #%d says “%s”, and #%d says “%s”", a.MemoryID, robotmem.Clip(a.Content, shown),
 		b.MemoryID, robotmem.Clip(b.Content, shown))
@@ -609,7 +635,7 @@ func (d *Dream) contradiction(ctx context.Context, a, b *robotmem.Memory, r *Rep
 	return d.put(ctx, &product{
 		task: TaskContradiction, text: text, collection: b.Collection, tags: []string{"contradiction"},
 		about: map[string]any{"contradicts": []any{a.UID, b.UID}, "reason": robotmem.Clip(robotmem.Visible(answer.Reason), 200)},
-		key:   []string{a.UID, b.UID},
+		name:  name,
 	}, r)
 }
 

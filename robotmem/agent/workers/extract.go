@@ -122,7 +122,8 @@ func verified(text, quote, source string) (string, string) {
 func (w *Workers) add(ctx context.Context, src *Source, text, quote string, r *Report) error {
 	p := &product{
 		task: TaskExtract, text: text, collection: src.Collection, tags: []string{"extracted"}, context: robotmem.Object{},
-		about: map[string]any{"quote": quote, "of": src.UID}, key: []string{src.UID, folded(text)},
+		about: map[string]any{"quote": quote, "of": src.UID},
+		name:  nameOf([]string{TaskExtract, src.Collection, src.UID, folded(text)}),
 	}
 	if src.Conversation != "" {
 		p.context["chat"] = map[string]any{"conversation": src.Conversation, "role": "fact"}
@@ -189,6 +190,7 @@ func (w *Workers) reconcile(ctx context.Context, p *product, r *Report) error {
 
 	var list strings.Builder
 	fmt.Fprintf(&list, "New fact: %s\n", p.text)
+
 	for i := range known {
 		fmt.Fprintf(&list, "%d. (%s) %s\n", i+1, known[i].ObservedAt.Format(time.DateOnly), robotmem.Clip(known[i].Content, 400))
 	}
@@ -233,7 +235,6 @@ func (w *Workers) decide(p *product, old *robotmem.Memory, action string, r *Rep
 		if mayReplace(old, p) {
 			p.supersedes = old.MemoryID
 			p.about["replaces"] = old.UID
-			p.key = append(p.key, old.UID)
 			return nil
 		}
 		p.about["contradicts"] = []any{old.UID}

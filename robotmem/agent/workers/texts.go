@@ -17,15 +17,21 @@ const compressPrompt = "You shorten the output of a program or the log of a robo
 // compress stores a short form of long texts, linked to them. The text itself stays as it is.
 func (d *Dream) compress(ctx context.Context, r *Report) error {
 	return d.perceptions(ctx, func(m *robotmem.Memory) error {
-		if !strings.HasPrefix(m.MediaType, "text/") || strings.HasPrefix(m.MediaType, "text/csv") || m.Bytes < leastCompress {
+		if !strings.HasPrefix(m.MediaType, "text/") || strings.HasPrefix(m.MediaType, "text/csv") {
 			return nil
 		}
-		return d.once(r, []string{TaskCompress, m.UID}, func() error { return d.shorten(ctx, m, r) })
+		return d.once(ctx, r, []string{TaskCompress, m.UID}, func(name string) error { return d.shorten(ctx, name, m, r) })
 	})
 }
 
-func (d *Dream) shorten(ctx context.Context, m *robotmem.Memory, r *Report) error {
+func (d *Dream) shorten(ctx context.Context, name string, m *robotmem.Memory, r *Report) error {
 	const most = 4 << 20
+
+	// Lists do not tell the size.
+	m, err := d.Node.Get(ctx, &robotmem.MemoryRequest{MemoryID: m.MemoryID})
+	if err != nil || m.Bytes < leastCompress {
+		return err
+	}
 	if m.Bytes > most {
 		r.refuse("compress: memory %d has %d MiB, more than is read", m.MemoryID, m.Bytes>>20)
 		return nil
@@ -62,7 +68,7 @@ func (d *Dream) shorten(ctx context.Context, m *robotmem.Memory, r *Report) erro
 
 	return d.put(ctx, &product{
 		task: TaskCompress, text: short, collection: m.Collection, tags: []string{"summary"},
-		about: map[string]any{"from": []any{m.UID}, "bytes": m.Bytes}, key: []string{m.UID},
+		about: map[string]any{"from": []any{m.UID}, "bytes": m.Bytes}, name: name,
 	}, r)
 }
 
@@ -86,11 +92,11 @@ func (d *Dream) captions(ctx context.Context, r *Report) error {
 		if m.PerceptionType != "visual" || !strings.HasPrefix(m.MediaType, "image/") {
 			return nil
 		}
-		return d.once(r, []string{TaskCaption, m.UID}, func() error { return d.caption(ctx, m, r) })
+		return d.once(ctx, r, []string{TaskCaption, m.UID}, func(name string) error { return d.caption(ctx, name, m, r) })
 	})
 }
 
-func (d *Dream) caption(ctx context.Context, m *robotmem.Memory, r *Report) error {
+func (d *Dream) caption(ctx context.Context, name string, m *robotmem.Memory, r *Report) error {
 	const width = 512
 
 	picture, err := d.Node.Preview(ctx, &admin.PreviewRequest{MemoryID: m.MemoryID, Width: width})
@@ -118,7 +124,7 @@ func (d *Dream) caption(ctx context.Context, m *robotmem.Memory, r *Report) erro
 
 	return d.put(ctx, &product{
 		task: TaskCaption, text: text, collection: m.Collection, tags: []string{"caption"},
-		about: map[string]any{"from": []any{m.UID}}, key: []string{m.UID},
+		about: map[string]any{"from": []any{m.UID}}, name: name,
 	}, r)
 }
 
@@ -208,10 +214,12 @@ func (w *Workers) Summarise(ctx context.Context, collection, conversation string
 	}
 
 	r.Offered++
+
 	const longest = 2000
 	short := robotmem.Clip(strings.Join(strings.Fields(answer.Summary), " "), longest)
 
 	why := ""
+
 	switch n := newNumber(short, text); {
 	case len(short) < leastRead:
 		why = "is too short"
@@ -240,6 +248,6 @@ func (w *Workers) Summarise(ctx context.Context, collection, conversation string
 
 	return w.put(ctx, &product{
 		task: TaskSummary, text: short, collection: collection, tags: []string{"summary"},
-		context: robotmem.Object{"chat": context["chat"]}, about: map[string]any{"upto": upto}, key: []string{conversation, fmt.Sprint(upto)},
+		context: robotmem.Object{"chat": context["chat"]}, about: map[string]any{"upto": upto}, name: nameOf([]string{TaskSummary, collection, conversation, fmt.Sprint(upto)}),
 	}, r)
 }

@@ -129,12 +129,12 @@ type product struct {
 	tags       []string
 	about      map[string]any // of the section model
 	supersedes int64
-	key        []string // what it is made of: the same makes the same call
+	name       string // of what it is made of: the same makes the same call
 }
 
 // learn stores a product with the name of the model.
 func (w *Workers) learn(ctx context.Context, p *product) (*robotmem.LearnResponse, error) {
-	about := map[string]any{"task": p.task, "name": w.name()}
+	about := map[string]any{"task": p.task, "name": w.name(), "key": p.name}
 	for key, v := range p.about {
 		about[key] = v
 	}
@@ -148,10 +148,14 @@ func (w *Workers) learn(ctx context.Context, p *product) (*robotmem.LearnRespons
 	caller := robotmem.CallerOf(ctx)
 	caller.Tool, caller.Client = robotmem.ToolNode, w.name()
 
+	// A rule is pinned by its category. What a model says is pinned by a person alone.
+	pinned := false
+
 	return w.Node.Learn(robotmem.WithCaller(ctx, caller), &robotmem.LearnRequest{
+		Pinned:  &pinned,
 		Insight: p.text, Context: object, Collection: p.collection, SessionID: p.session, Tags: p.tags,
 		Source: robotmem.Clip(w.name(), 64), Outcome: robotmem.OutcomeUnknown, Supersedes: p.supersedes,
-		RequestID: nameOf(append([]string{p.task, p.collection}, p.key...)),
+		RequestID: p.name,
 	})
 }
 
@@ -190,6 +194,7 @@ func newNumber(text, source string) string {
 			return n
 		}
 	}
+
 	return ""
 }
 
