@@ -42,7 +42,7 @@ const notShown = "(set, not shown)"
 
 // isSecret reports whether a setting is a secret itself, and not the name of a file.
 func isSecret(name string) bool {
-	return name == "token" || name == "key" || strings.HasSuffix(name, "_key") && !slices.Contains(pathSettings, name)
+	return name == "token" || name == "proxy_token" || name == "key" || strings.HasSuffix(name, "_key") && !slices.Contains(pathSettings, name)
 }
 
 // Run shows the settings as any other command would take them.

@@ -44,7 +44,7 @@ func (c *dreamRunCmd) Run(ctx context.Context, a *app) error {
 		a.note("without a language model only patterns are found; name one with ROBOTMEM_LLM=ollama:MODEL")
 	}
 
-	r := &workers.Report{}
+	r := workers.NewReport()
 	err = a.Use(ctx, func(node robotmem.Node) error {
 		done, err := a.dreamt(c.Again)
 		if err != nil {

@@ -44,6 +44,41 @@ var learnCases = []testCase{
 		equal(t, "params", m.Params, asJSON(t, ctx["params"]))
 		equal(t, "robot", m.Robot, any("arm-1"))
 	}},
+	{"AFactThatSupersedesAnother", func(t *testing.T, s robotmem.Service) {
+		old := learn(t, s, "the dock stands at x=4.2 of hall B", nil)
+		res := do(t, s.Learn, &robotmem.LearnRequest{Insight: "the dock stands at x=9.5 of hall B", Supersedes: old})
+		if res.Status != "created" || res.Superseded != old {
+			t.Errorf("got %+v, want it to replace memory %d", res, old)
+		}
+		equal(t, "recalled", recalled(t, s, &robotmem.RecallRequest{Query: "dock of hall B"}), []int64{res.MemoryID})
+
+		m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: old})
+		if m.Status != "superseded" || m.SupersededBy != res.MemoryID || m.Content != "the dock stands at x=4.2 of hall B" {
+			t.Errorf("the old one: %+v", m)
+		}
+
+		// What cannot be replaced is refused, and nothing is stored.
+		before := do(t, s.List, &robotmem.ListRequest{Status: "all"}).Total
+		for name, r := range map[string]struct {
+			request robotmem.LearnRequest
+			kind    robotmem.Kind
+		}{
+			"one that is superseded":   {robotmem.LearnRequest{Insight: "a b c", Supersedes: old}, robotmem.Conflict},
+			"one that is not there":    {robotmem.LearnRequest{Insight: "a b c", Supersedes: 4711}, robotmem.NotFound},
+			"one of another namespace": {robotmem.LearnRequest{Insight: "a b c", Supersedes: res.MemoryID, Collection: "lab"}, robotmem.Invalid},
+		} {
+			_, err := s.Learn(t.Context(), &r.request)
+			if robotmem.KindOf(err) != r.kind || !strings.Contains(fmt.Sprint(err), "supersedes") {
+				t.Errorf("%s: %v, want %s of supersedes", name, err, r.kind)
+			}
+		}
+		equal(t, "memories", do(t, s.List, &robotmem.ListRequest{Status: "all"}).Total, before)
+
+		do(t, s.Restore, &robotmem.MemoryRequest{MemoryID: old})
+		if m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: old}); m.Status != "active" {
+			t.Errorf("restored: %+v", m)
+		}
+	}},
 	{"SameTextAndContextIsADuplicate", func(t *testing.T, s robotmem.Service) {
 		ctx := object{"params": object{"a": json.Number("12.50"), "b": "x"}}
 

@@ -41,7 +41,7 @@ var extractSchema = json.RawMessage(`{"type":"object","properties":{"facts":{"ty
 
 // Extract takes at most five facts from a text, each with a quote that stands in it, and reconciles them with what is known.
 func (w *Workers) Extract(ctx context.Context, src *Source, r *Report) error {
-	if w.Model == nil || len(strings.TrimSpace(src.Text)) < leastRead || classify.Instructs(src.Text) {
+	if w.Model == nil || len(strings.TrimSpace(src.Text)) < leastRead || onlyAsks(src.Text) || classify.Instructs(src.Text) {
 		return nil
 	}
 
@@ -85,6 +85,14 @@ func (w *Workers) Extract(ctx context.Context, src *Source, r *Report) error {
 	}
 
 	return nil
+}
+
+// onlyAsks reports whether a text is one question, which tells nothing.
+func onlyAsks(text string) bool {
+	text = strings.TrimSpace(text)
+	asks := strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？")
+
+	return asks && !strings.ContainsAny(text[:len(text)-1], ".!?。！？\n;；")
 }
 
 // verified returns the quote of a fact if it stands in its source, and else why the fact is not taken.

@@ -49,6 +49,9 @@ type Report struct {
 	Remaining int      `json:"remaining,omitempty" doc:"What is left to do."`
 }
 
+// NewReport returns a report of nothing.
+func NewReport() *Report { return &Report{Added: []int64{}, Linked: []int64{}, Replaced: []int64{}} }
+
 func (r *Report) refuse(format string, args ...any) {
 	r.Refused++
 	r.say(fmt.Sprintf(format, args...))

@@ -223,6 +223,11 @@ func TestBoundsOfExtraction(t *testing.T) {
 	if len(r.Added) != 2 || r.Offered != 1000 || r.Refused != 998 {
 		t.Errorf("%+v", r)
 	}
+	for _, text := range []string{"Which grip force holds the wet glass of tray A?", "湿玻璃杯要用多大的力？"} {
+		if r := extract(t, w, text); r.Asked != 0 {
+			t.Errorf("%s: %+v", text, r)
+		}
+	}
 	if r := extract(t, w, "ok thanks"); r.Asked != 0 {
 		t.Errorf("%+v", r)
 	}

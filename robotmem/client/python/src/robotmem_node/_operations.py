@@ -39,6 +39,7 @@ class LearnRequest(_LearnRequest, total=False):
     request_id: str
     session_id: str
     source: str
+    supersedes: int
     tags: Sequence[str]
 
 
@@ -73,6 +74,7 @@ class LearnFields(TypedDict, total=False):
     pinned: bool | None
     request_id: str | None
     source: str | None
+    supersedes: int | None
     tags: Sequence[str] | None
 
 
@@ -322,6 +324,7 @@ class BatchResult(Answer):
     similar: list[SimilarMemory]
     similarity: float | None
     status: str | None
+    superseded: int | None
     uid: str | None
 
     _nested: ClassVar[dict[str, str]] = {"auto_inferred": "Inferred", "conflicts": "[ConflictWith", "error":
@@ -611,6 +614,40 @@ class Inferred(Answer):
     tags: list[str]
 
 
+class LanguageModelCount(Answer):
+    calls: int
+    completion_tokens: int
+    failed: int
+    prompt_tokens: int
+    seconds: float
+
+
+class LanguageModelTask(Answer):
+    calls: int
+    completion_tokens: int
+    failed: int
+    model: str
+    prompt_tokens: int
+    seconds: float
+    task: str
+
+
+class LanguageModelUse(Answer):
+    cap_calls: int
+    cap_seconds: int
+    cap_tokens: int
+    paused: datetime.datetime | None
+    running: int
+    tasks: list[LanguageModelTask]
+    today: LanguageModelCount
+    total: LanguageModelCount
+
+    _nested: ClassVar[dict[str, str]] = {"tasks": "[LanguageModelTask", "today": "LanguageModelCount",
+        "total": "LanguageModelCount"}
+
+    _times: ClassVar[frozenset[str]] = frozenset(["paused"])
+
+
 class LastSeen(Answer):
     field: str | None
     map_id: str | None
@@ -645,6 +682,7 @@ class LearnResponse(Answer):
     similar: list[SimilarMemory]
     similarity: float | None
     status: str
+    superseded: int | None
     uid: str
 
     _nested: ClassVar[dict[str, str]] = {"auto_inferred": "Inferred", "conflicts": "[ConflictWith", "similar":
@@ -1118,6 +1156,7 @@ class StatsResponse(Answer):
     evicted: int
     evicted_bytes: int
     interpreted: list[str]
+    language_model: LanguageModelUse | None
     last_day: int
     log_bytes: int
     payload_bytes: int
@@ -1132,8 +1171,8 @@ class StatsResponse(Answer):
     written_bytes: int | None
     zero_hits: int
 
-    _nested: ClassVar[dict[str, str]] = {"backup": "BackupState", "streams": "[StreamCount", "workers":
-        "[Worker"}
+    _nested: ClassVar[dict[str, str]] = {"backup": "BackupState", "language_model": "LanguageModelUse",
+        "streams": "[StreamCount", "workers": "[Worker"}
 
 
 class StreamCount(Answer):
@@ -1319,6 +1358,7 @@ class Operations:
         pinned: bool | None = None,
         outcome: Literal["success", "failure", "partial", "unknown"] | None = None,
         source: str | None = None,
+        supersedes: int | None = None,
         request_id: str | None = None,
     ) -> LearnResponse:
         """Store one fact learnt from experience, with its numbers, place, parameters and outcome. Call it
@@ -1342,13 +1382,15 @@ class Operations:
                 (task.success, result, status, …), else from the text.
             source: Who or what reported the fact, up to 64 characters. The names operator and verified are
                 reserved.
+            supersedes: The memory_id of an active memory of the same collection that this fact replaces: it
+                is no longer recalled, the history keeps it, and restore brings it back.
             request_id: A name of this call, up to 128 characters, such as a UUID. A call that is repeated
                 with it, because its answer was lost, gets the same answer and stores nothing again. The last
                 100,000 of the last 7 days are known.
         """
         return LearnResponse(self._call("learn", {"insight": insight, "context": context, "collection":
             collection, "session_id": session_id, "tags": tags, "observed_at": observed_at, "pinned": pinned,
-            "outcome": outcome, "source": source, "request_id": request_id}))
+            "outcome": outcome, "source": source, "supersedes": supersedes, "request_id": request_id}))
 
     def learn_batch(
         self,
@@ -2285,6 +2327,7 @@ class AsyncOperations:
         pinned: bool | None = None,
         outcome: Literal["success", "failure", "partial", "unknown"] | None = None,
         source: str | None = None,
+        supersedes: int | None = None,
         request_id: str | None = None,
     ) -> LearnResponse:
         """Store one fact learnt from experience, with its numbers, place, parameters and outcome. Call it
@@ -2308,13 +2351,15 @@ class AsyncOperations:
                 (task.success, result, status, …), else from the text.
             source: Who or what reported the fact, up to 64 characters. The names operator and verified are
                 reserved.
+            supersedes: The memory_id of an active memory of the same collection that this fact replaces: it
+                is no longer recalled, the history keeps it, and restore brings it back.
             request_id: A name of this call, up to 128 characters, such as a UUID. A call that is repeated
                 with it, because its answer was lost, gets the same answer and stores nothing again. The last
                 100,000 of the last 7 days are known.
         """
         return LearnResponse(await self._call("learn", {"insight": insight, "context": context, "collection":
             collection, "session_id": session_id, "tags": tags, "observed_at": observed_at, "pinned": pinned,
-            "outcome": outcome, "source": source, "request_id": request_id}))
+            "outcome": outcome, "source": source, "supersedes": supersedes, "request_id": request_id}))
 
     async def learn_batch(
         self,
