@@ -5,6 +5,7 @@ import (
 	"context"
 	"path/filepath"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/agent"
@@ -45,6 +46,7 @@ func (c *dreamRunCmd) Run(ctx context.Context, a *app) error {
 	}
 
 	r := workers.NewReport()
+
 	err = a.Use(ctx, func(node robotmem.Node) error {
 		done, err := a.dreamt(c.Again)
 		if err != nil {
@@ -57,8 +59,11 @@ func (c *dreamRunCmd) Run(ctx context.Context, a *app) error {
 
 		return d.Run(ctx, r)
 	})
+	if err != nil {
+		return err
+	}
 
-	return a.showResult(c.JSON, r, err)
+	return a.show(c.JSON, r, func(w *printed.Lines) { printed.Dream(w, r) })
 }
 
 // dreamt is what dreams of this memory have looked at.

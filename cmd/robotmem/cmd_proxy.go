@@ -72,7 +72,11 @@ func (c *proxyCmd) Run(ctx context.Context, a *app) error {
 			Token: a.Config.ProxyToken, Hosts: c.AllowHost, Log: a.Log,
 		}
 		if llm != nil {
-			o.After = workers.Chat(&workers.Workers{Node: node, Model: llm, Log: a.Log})
+			done, err := a.dreamt(false)
+			if err != nil {
+				return err
+			}
+			o.After = workers.Chat(&workers.Workers{Node: node, Model: llm, Log: a.Log}, done)
 		}
 		if m, ok := node.(*local.Node); ok {
 			defer inBackground(ctx, func(ctx context.Context) { _ = m.Warm(ctx) })()

@@ -47,7 +47,7 @@ var learnCases = []testCase{
 	{"AFactThatSupersedesAnother", func(t *testing.T, s robotmem.Service) {
 		old := learn(t, s, "the dock stands at x=4.2 of hall B", nil)
 		res := do(t, s.Learn, &robotmem.LearnRequest{Insight: "the dock stands at x=9.5 of hall B", Supersedes: old})
-		if res.Status != "created" || res.Superseded != old {
+		if res.Status != "created" || res.Superseded != old || len(res.Conflicts)+len(res.Similar) != 0 {
 			t.Errorf("got %+v, want it to replace memory %d", res, old)
 		}
 		equal(t, "recalled", recalled(t, s, &robotmem.RecallRequest{Query: "dock of hall B"}), []int64{res.MemoryID})

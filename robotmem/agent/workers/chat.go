@@ -10,10 +10,13 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/agent/proxy"
 )
 
-// Chat lets workers read the conversations of a proxy.
-func Chat(w *Workers) proxy.After { return &chat{w} }
+// Chat lets workers read the conversations of a proxy. What they have read is done for dreams, too, which read what is left.
+func Chat(w *Workers, done Done) proxy.After { return &chat{w, done} }
 
-type chat struct{ *Workers }
+type chat struct {
+	*Workers
+	done Done
+}
 
 // Turn implements proxy.After.
 func (c *chat) Turn(ctx context.Context, t *proxy.Turn) {
@@ -21,6 +24,9 @@ func (c *chat) Turn(ctx context.Context, t *proxy.Turn) {
 	err := c.Extract(ctx, &Source{
 		Text: t.Text, UID: t.UID, MemoryID: t.MemoryID, Collection: t.Collection, Conversation: t.Conversation, ObservedAt: t.ObservedAt,
 	}, r)
+	if err == nil && r.Failed == 0 && !r.Spent {
+		err = c.done.Add(nameOf([]string{TaskExtract, t.UID, t.Collection}))
+	}
 	c.tell(err, r, "facts of a turn", t.MemoryID)
 }
 

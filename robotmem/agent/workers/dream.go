@@ -61,7 +61,7 @@ func (d *Dream) Run(ctx context.Context, r *Report) error {
 		func(ctx context.Context, r *Report) error { return d.patterns(ctx, groups, r) },
 	}
 	if d.Model != nil {
-		steps = append(steps, d.episodes,
+		steps = append(steps, d.turns, d.episodes,
 			func(ctx context.Context, r *Report) error { return d.rules(ctx, groups, r) },
 			func(ctx context.Context, r *Report) error { return d.contradictions(ctx, facts, r) },
 			d.compress)
@@ -155,6 +155,33 @@ func (d *Dream) facts(ctx context.Context) ([]robotmem.Memory, error) {
 	}
 
 	return all[:min(len(all), window)], nil
+}
+
+// turns reads what users have said and no model has read: the proxy ended before, or a cap was reached.
+func (d *Dream) turns(ctx context.Context, r *Report) error {
+	const most = 500
+
+	res, err := d.Node.List(ctx, &robotmem.ListRequest{
+		Collection: d.Collection, Type: "fact", Tags: []string{"turn"}, Limit: most,
+		ContextFilter: robotmem.Object{"chat.role": "user"},
+	})
+	if err != nil {
+		return err
+	}
+
+	for _, m := range res.Memories {
+		conversation, _ := m.Context.At("chat.conversation")
+		name, _ := conversation.(string)
+		src := &Source{
+			Text: m.Content, UID: m.UID, MemoryID: m.MemoryID, Collection: m.Collection, Conversation: name, ObservedAt: m.ObservedAt,
+		}
+		err := d.once(ctx, r, []string{TaskExtract, m.UID}, func(string) error { return d.Extract(ctx, src, r) })
+		if err != nil {
+			return err
+		}
+	}
+
+	return nil
 }
 
 // episodes summarises what happened in episodes that have ended.

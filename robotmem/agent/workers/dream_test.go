@@ -307,6 +307,34 @@ func pngImage(t *testing.T) []byte {
 	return out.Bytes()
 }
 
+// A turn that the proxy has stored and no model has read is read by the next dream, once.
+func TestDreamsReadWhatIsLeft(t *testing.T) {
+	node, m := memory(t), &scripted{}
+	s := said[0]
+	for i, role := range []string{"user", "assistant"} {
+		if _, err := node.Learn(t.Context(), &robotmem.LearnRequest{
+			Insight: s.turn, Collection: "chat", Tags: []string{"turn"},
+			Context: robotmem.Object{"chat": map[string]any{"conversation": "marta", "role": role, "turn": i}},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.add(workers.TaskExtract, s.turn, factsJSON(s.fact, s.quote))
+	done, err := workers.OpenDone(filepath.Join(t.TempDir(), "done"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		r := dream(t, node, m, func(d *workers.Dream) { d.Collection, d.Done = "chat", done })
+		if len(r.Added) != 1-i || r.Asked != 1-i {
+			t.Errorf("dream %d: %+v", i, r)
+		}
+	}
+	if facts := made(t, node, workers.TaskExtract); len(facts) != 1 || facts[0].Collection != "chat" {
+		t.Errorf("%+v", facts)
+	}
+}
+
 func TestDreamsHaveABound(t *testing.T) {
 	node := memory(t)
 	episodes(t, node, 3, pouring)

@@ -149,7 +149,7 @@ func (w *Workers) learn(ctx context.Context, p *product) (*robotmem.LearnRespons
 	object["model"] = about
 
 	caller := robotmem.CallerOf(ctx)
-	caller.Tool, caller.Client = robotmem.ToolNode, w.name()
+	caller.Tool, caller.Client = robotmem.ToolNode, w.source()
 
 	// A rule is pinned by its category. What a model says is pinned by a person alone.
 	pinned := false
@@ -157,7 +157,7 @@ func (w *Workers) learn(ctx context.Context, p *product) (*robotmem.LearnRespons
 	return w.Node.Learn(robotmem.WithCaller(ctx, caller), &robotmem.LearnRequest{
 		Pinned:  &pinned,
 		Insight: p.text, Context: object, Collection: p.collection, SessionID: p.session, Tags: p.tags,
-		Source: robotmem.Clip(w.name(), 64), Outcome: robotmem.OutcomeUnknown, Supersedes: p.supersedes,
+		Source: w.source(), Outcome: robotmem.OutcomeUnknown, Supersedes: p.supersedes,
 		RequestID: p.name,
 	})
 }
@@ -165,9 +165,18 @@ func (w *Workers) learn(ctx context.Context, p *product) (*robotmem.LearnRespons
 // name is the model's, or says that there was none.
 func (w *Workers) name() string {
 	if w.Model == nil {
-		return "without-a-model"
+		return "none"
 	}
 	return w.Model.Name()
+}
+
+// source is the model, or the dream without one.
+func (w *Workers) source() string {
+	const longest = 64
+	if w.Model == nil {
+		return "dream"
+	}
+	return robotmem.Clip(w.name(), longest)
 }
 
 // nameOf names a call by what its product is made of.

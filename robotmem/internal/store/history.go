@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/robotmem/robotmem-go/consolidate"
@@ -57,7 +58,7 @@ func (tx *Tx) SetStatus(id int64, to string, by int64, what, why string) error {
 
 // Supersede merges a memory into another one with the same statement.
 func (tx *Tx) Supersede(id, by int64) error {
-	return tx.supersede(id, by, fmt.Sprintf("memory %d says the same", by))
+	return tx.supersede(id, by, fmt.Sprintf("memory %d says the same", by), "")
 }
 
 // MaySupersede fails if a fact cannot replace the memory that it names.
@@ -93,11 +94,16 @@ func (tx *Tx) Replace(id int64, res *robotmem.LearnResponse) error {
 		return nil
 	}
 	res.Superseded = id
+	// What is replaced is neither in conflict nor beside it.
+	res.Conflicts = slices.DeleteFunc(res.Conflicts, func(c robotmem.ConflictWith) bool { return c.MemoryID == id })
+	res.Similar = slices.DeleteFunc(res.Similar, func(m robotmem.SimilarMemory) bool { return m.MemoryID == id })
+	why := fmt.Sprintf("memory %d replaces it", res.MemoryID)
 
-	return tx.supersede(id, res.MemoryID, fmt.Sprintf("memory %d replaces it", res.MemoryID))
+	return tx.supersede(id, res.MemoryID, why, why)
 }
 
-func (tx *Tx) supersede(id, by int64, reason string) error {
+// supersede supersedes a memory, with the reason for the audit log and that for the history.
+func (tx *Tx) supersede(id, by int64, reason, told string) error {
 	row, err := tx.row(id)
 	if err != nil || row == nil {
 		return err
@@ -108,7 +114,7 @@ func (tx *Tx) supersede(id, by int64, reason string) error {
 		return err
 	}
 
-	return tx.change(row, "superseded", "", func(r *record.Row) { r.Status, r.SupersededBy = "superseded", by })
+	return tx.change(row, "superseded", told, func(r *record.Row) { r.Status, r.SupersededBy = "superseded", by })
 }
 
 // SetPinned pins or unpins a memory, without a past state. An unpinned memory decays

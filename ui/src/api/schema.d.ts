@@ -1286,6 +1286,8 @@ export interface components {
             similarity?: number;
             /** @description created or duplicate. */
             status?: string;
+            /** @description The memory that this one has replaced, as supersedes asked for. */
+            superseded?: number;
             uid?: string;
         };
         BriefMemory: {
@@ -1719,6 +1721,45 @@ export interface components {
             scope_files: string[];
             tags: string[];
         };
+        LanguageModelCount: {
+            calls: number;
+            completion_tokens: number;
+            /** @description Calls without an answer that could be used. */
+            failed: number;
+            prompt_tokens: number;
+            seconds: number;
+        };
+        LanguageModelTask: {
+            calls: number;
+            completion_tokens: number;
+            /** @description Calls without an answer that could be used. */
+            failed: number;
+            model: string;
+            prompt_tokens: number;
+            seconds: number;
+            /** @description extract, reconcile, summary, episode, pattern, rule, compress, caption or contradiction. */
+            task: string;
+        };
+        LanguageModelUse: {
+            /** @description Most calls of a day, 0 for no limit. */
+            cap_calls: number;
+            /** @description Most seconds of a day, 0 for no limit. */
+            cap_seconds: number;
+            /** @description Most tokens of a day, 0 for no limit. */
+            cap_tokens: number;
+            /**
+             * Format: date-time
+             * @description Since when no model is asked; absent if they may be.
+             */
+            paused?: string;
+            /** @description Calls that are being made. They count with the most that they can take. */
+            running: number;
+            /** @description The total by model and task. */
+            tasks: components["schemas"]["LanguageModelTask"][];
+            today: components["schemas"]["LanguageModelCount"];
+            /** @description Of the last 90 days. */
+            total: components["schemas"]["LanguageModelCount"];
+        };
         LastSeen: {
             /** @description Context path of the position. */
             field?: string;
@@ -1768,6 +1809,8 @@ export interface components {
             session_id?: string;
             /** @description Who or what reported the fact, up to 64 characters. The names operator and verified are reserved. */
             source?: string;
+            /** @description The memory_id of an active memory of the same collection that this fact replaces: it is no longer recalled, the history keeps it, and restore brings it back. */
+            supersedes?: number;
             /** @description Tags to add to the inferred ones; each 1 to 64 letters, digits, _ . or -. */
             tags?: string[];
         };
@@ -1785,6 +1828,8 @@ export interface components {
             similarity?: number;
             /** @description created or duplicate. */
             status: string;
+            /** @description The memory that this one has replaced, as supersedes asked for. */
+            superseded?: number;
             uid: string;
         };
         Like: {
@@ -2580,6 +2625,8 @@ export interface components {
             evicted_bytes: number;
             /** @description What was taken otherwise than given. */
             interpreted?: string[];
+            /** @description What language models have taken on the machine of the node; absent if none was ever asked. */
+            language_model?: components["schemas"]["LanguageModelUse"];
             /** @description Memories created in the last 24 hours. */
             last_day: number;
             /** @description Bytes that these commits have written to the log of the file. */

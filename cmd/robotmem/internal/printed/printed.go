@@ -210,6 +210,10 @@ func printLearn(w *Lines, r *robotmem.LearnResponse) {
 	}
 	w.Line("%s %d (%s, %.2f)%s", w.screen.Paint(r.Status), r.MemoryID, w.screen.Paint(r.AutoInferred.Category), r.AutoInferred.Confidence, tagText(r.AutoInferred.Tags))
 
+	if r.Superseded != 0 {
+		w.Line("  replaces %d; restore %d brings it back", r.Superseded, r.Superseded)
+	}
+
 	for _, c := range r.Conflicts {
 		w.Line("  conflict with %d: %s; settle it with update or forget", c.MemoryID, c.Reason)
 	}
