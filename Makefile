@@ -55,7 +55,7 @@ ALONE := $(ALONE)|SignaturesOf|VectorsOfOlder|PayloadsAreStoredBy|RecordingsCome
 # SQLite itself is not watched: it is one goroutine's at a time, and would take most of the time.
 RACE := CGO_ENABLED=1 $(GO) test -race -short -gcflags='github.com/ncruces/go-sqlite3-wasm/...=-race=false'
 race:
-	$(RACE) -skip '^Test($(ALONE))' ./robotmem/local ./robotmem/internal/engine ./robotmem/client ./robotmem/embedding/... ./robotmem/internal/lexical ./robotmem/mcp ./robotmem/attach/... ./robotmem/internal/vector ./web/...
+	$(RACE) -skip '^Test($(ALONE))' ./robotmem/local ./robotmem/internal/engine ./robotmem/client ./robotmem/embedding/... ./robotmem/internal/lexical ./robotmem/mcp ./robotmem/agent/... ./robotmem/attach/... ./robotmem/internal/vector ./web/...
 	$(RACE) -run 'Recorder|SameBytes|Visible|Goroutines|SamePayload' ./perception/recorder ./perception/payload
 
 vet:
