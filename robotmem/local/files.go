@@ -35,6 +35,12 @@ func (f Files) Tokens() string { return f.memory.Tokens() }
 // TokensLock is locked while the tokens change.
 func (f Files) TokensLock() string { return f.memory.TokensLock() }
 
+// Grants is what people have allowed to programs that logged in to a node of the memory.
+func (f Files) Grants() string { return f.memory.Grants() }
+
+// GrantsLock is locked while the grants change.
+func (f Files) GrantsLock() string { return f.memory.GrantsLock() }
+
 // Secret is the key by which a node of the memory proves itself.
 func (f Files) Secret() string { return f.memory.Secret() }
 

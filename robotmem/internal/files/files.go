@@ -1,5 +1,5 @@
 // Package files names everything that belongs to a memory in a file: the database, what SQLite keeps beside
-// it, the payloads, the tokens, the secret, the site, the state of its backups, and the copies that a restore
+// it, the payloads, the tokens, the grants, the secret, the site, the state of its backups, and the copies that a restore
 // or a repair leaves. No other package appends anything to the path of a memory.
 //
 // [Resolve] follows symbolic links once, so that all names of a file have the same files beside it.
@@ -115,6 +115,12 @@ func (m Memory) Tokens() string { return m.db + ".tokens" }
 // TokensLock is the path of the lock that orders the changes of the list of tokens.
 func (m Memory) TokensLock() string { return m.Tokens() + ".lock" }
 
+// Grants is the path of the list of what people have allowed to programs that logged in with OAuth.
+func (m Memory) Grants() string { return m.db + ".grants" }
+
+// GrantsLock is the path of the lock that orders the changes of the list of grants.
+func (m Memory) GrantsLock() string { return m.Grants() + ".lock" }
+
 // Secret is the path of the secret with which a node proves that it serves the memory.
 func (m Memory) Secret() string { return m.db + ".secret" }
 
@@ -139,7 +145,8 @@ func (m Memory) ImportState(key string) string { return m.db + ".import-" + key 
 func (m Memory) All() []string {
 	return []string{
 		m.DB(), m.Log(), m.LogIndex(), m.Journal(),
-		m.Keys(), m.Tokens(), m.Secret(), m.Site(), m.BackupState(), m.Address(), m.PayloadsOwner(), m.Payloads(),
+		m.Keys(), m.Tokens(), m.Grants(), m.Secret(), m.Site(), m.BackupState(), m.Address(), m.PayloadsOwner(),
+		m.Payloads(),
 	}
 }
 

@@ -53,7 +53,7 @@ func TestResolve(t *testing.T) {
 	}
 	m := resolve(name)
 	for what, got := range map[string][2]string{
-		"database": {m.DB(), real}, "log": {m.Log(), real + "-wal"}, "tokens": {m.Tokens(), real + ".tokens"}, "secret": {m.Secret(), real + ".secret"},
+		"database": {m.DB(), real}, "log": {m.Log(), real + "-wal"}, "tokens": {m.Tokens(), real + ".tokens"}, "grants": {m.Grants(), real + ".grants"}, "secret": {m.Secret(), real + ".secret"},
 		"payloads": {m.Payloads(), name + ".payloads"}, "site": {m.Site(), name + ".fleet"}, "backups": {m.BackupState(), name + ".backups.json"},
 		"what a restore replaces": {m.BeforeRestore(time.Unix(0, 0)).DB(), name + ".before-restore-19700101T000000.000Z"},
 		"its name":                {m.Name(), name},
@@ -76,7 +76,7 @@ func TestResolve(t *testing.T) {
 // Nothing has the name of something else.
 func TestNamesDiffer(t *testing.T) {
 	m, now := At("m.db"), time.Now()
-	names := append(m.All(), m.TokensLock(), m.SiteLock(), Part(m.Site()), Part(m.BackupState()), Aside(m.Secret()), m.Backups(),
+	names := append(m.All(), m.TokensLock(), m.GrantsLock(), m.SiteLock(), Part(m.Site()), Part(m.BackupState()), Aside(m.Secret()), m.Backups(),
 		m.Imports(), ImportsLock(m.Imports()), m.ImportState("k"), m.BeforeRestore(now).DB(), m.Damaged(now).DB(), m.Recovering(now).DB(), m.Recovered(now).DB(), m.Staged().DB())
 	slices.Sort(names)
 	if all := len(names); len(slices.Compact(names)) != all {
