@@ -257,7 +257,7 @@ type AuditRequest struct {
 	MemoryID   int64      `json:"memory_id,omitempty" validate:"min=0" doc:"Only changes of this memory."`
 	Collection string     `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace. Default: all."`
 	Who        string     `json:"who,omitempty" validate:"utf8,max=64" doc:"Only changes by this token or user."`
-	Action     string     `json:"action,omitempty" validate:"omitempty,oneof=created updated forgotten restored pinned unpinned superseded evicted purged ended repaired imported promoted demoted" doc:"Only this action."`
+	Action     string     `json:"action,omitempty" validate:"omitempty,oneof=created updated forgotten restored pinned unpinned superseded evicted purged ended repaired imported promoted demoted granted revoked" doc:"Only this action."`
 	After      *time.Time `json:"after,omitempty" validate:"omitempty,instant" doc:"Only changes at or after this time (RFC 3339)."`
 	Before     *time.Time `json:"before,omitempty" validate:"omitempty,instant" doc:"Only changes before this time (RFC 3339)."`
 	Limit      int        `json:"limit,omitempty" validate:"min=1,max=1000" default:"50" doc:"Entries per page, 1 to 1,000."`
@@ -276,7 +276,7 @@ type AuditResponse struct {
 type AuditEntry struct {
 	ID         int64     `json:"id"`
 	At         time.Time `json:"at"`
-	Action     string    `json:"action" doc:"updated, forgotten, restored, pinned, unpinned, superseded, evicted, purged, ended (an episode), promoted or demoted (to another tier, by the record of its uses), repaired or imported (one entry per import). created occurs only for purged memories; a memory itself holds who stored it."`
+	Action     string    `json:"action" doc:"updated, forgotten, restored, pinned, unpinned, superseded, evicted, purged, ended (an episode), promoted or demoted (to another tier, by the record of its uses), repaired, imported (one entry per import), granted or revoked (what a person allowed to a program that logged in with OAuth). created occurs only for purged memories; a memory itself holds who stored it."`
 	MemoryID   int64     `json:"memory_id,omitempty"`
 	UID        string    `json:"uid,omitempty"`
 	SessionID  string    `json:"session_id,omitempty" doc:"The episode that ended."`

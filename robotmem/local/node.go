@@ -273,6 +273,12 @@ func (n *Node) OutcomeOf(text string) string {
 	return engine.Of(n).OutcomeOf(text)
 }
 
+// NoteGrant writes into the audit log that a program was allowed to use the memory, or that this has ended. Caller.Who
+// of ctx is the person.
+func (n *Node) NoteGrant(ctx context.Context, made bool, reason string) error {
+	return engine.Of(n).NoteGrant(ctx, made, reason)
+}
+
 // Now returns the time of the node's clock.
 func (n *Node) Now() time.Time {
 	return engine.Of(n).Now()

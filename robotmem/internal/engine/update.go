@@ -165,6 +165,16 @@ func (n *Engine) Pin(ctx context.Context, req *admin.PinRequest) (*admin.PinResp
 	})
 }
 
+// NoteGrant writes into the audit log that a program was allowed to use the memory, or that this has ended.
+func (n *Engine) NoteGrant(ctx context.Context, made bool, reason string) error {
+	entry := admin.AuditEntry{Action: store.ActionRevoked, Reason: reason}
+	if made {
+		entry.Action = store.ActionGranted
+	}
+
+	return robotmem.Wrap("audit", n.Store.Write(ctx, func(tx *store.Tx) error { return tx.Audit(entry) }))
+}
+
 func (n *Engine) Audit(ctx context.Context, req *admin.AuditRequest) (*admin.AuditResponse, error) {
 	return read(ctx, n, "audit", req, func(c *store.Conn, r *admin.AuditRequest, res *admin.AuditResponse) error {
 		res.Entries = []admin.AuditEntry{}

@@ -85,6 +85,8 @@ const (
 	ActionPromoted   = "promoted" // by the record of its uses
 	ActionDemoted    = "demoted"
 	ActionImported   = "imported" // one entry per import, with its counts
+	ActionGranted    = "granted"  // to a program that logged in
+	ActionRevoked    = "revoked"
 )
 
 // AuditOf returns an audit entry for a change of a memory.

@@ -1215,7 +1215,7 @@ export interface components {
             without_progress: number;
         };
         AuditEntry: {
-            /** @description updated, forgotten, restored, pinned, unpinned, superseded, evicted, purged, ended (an episode), promoted or demoted (to another tier, by the record of its uses), repaired or imported (one entry per import). created occurs only for purged memories; a memory itself holds who stored it. */
+            /** @description updated, forgotten, restored, pinned, unpinned, superseded, evicted, purged, ended (an episode), promoted or demoted (to another tier, by the record of its uses), repaired, imported (one entry per import), granted or revoked (what a person allowed to a program that logged in with OAuth). created occurs only for purged memories; a memory itself holds who stored it. */
             action: string;
             /** @description SHA-256 of the new text, hex. */
             after?: string;
@@ -3116,7 +3116,7 @@ export interface operations {
                  * @description Only this action.
                  * @example updated
                  */
-                action?: "created" | "updated" | "forgotten" | "restored" | "pinned" | "unpinned" | "superseded" | "evicted" | "purged" | "ended" | "repaired" | "imported" | "promoted" | "demoted";
+                action?: "created" | "updated" | "forgotten" | "restored" | "pinned" | "unpinned" | "superseded" | "evicted" | "purged" | "ended" | "repaired" | "imported" | "promoted" | "demoted" | "granted" | "revoked";
                 /** @description Only changes at or after this time (RFC 3339). */
                 after?: string;
                 /** @description Only changes before this time (RFC 3339). */
