@@ -89,6 +89,7 @@ var arrows = []struct {
 	{"classify", nil, "rules are pure"},
 	{"consolidate", nil, "plans are pure"},
 	{"web", []string{"ui", "robotmem"}, "a transport takes any Service"},
+	{"web/oauth", nil, "the protocol of logins, whatever the memory and whoever keeps its grants"},
 	{"ui", nil, "files"},
 }
 
@@ -105,6 +106,7 @@ var banned = []string{"net/http", "os/exec", "database/sql", "github.com/ncruces
 var owners = map[string][]string{
 	"github.com/labstack/echo/v4":            {"web"},
 	"github.com/coreos/go-oidc/v3":           {"web"},
+	"github.com/go-oauth2/oauth2/v4":         {"web/oauth"},
 	"github.com/tmaxmax/go-sse":              {"robotmem/client"},
 	"github.com/mark3labs/mcp-go":            {"robotmem/mcp", "examples/mcp-client"},
 	"github.com/coder/websocket":             {"robotmem/attach/foxglove"},
@@ -121,10 +123,10 @@ var owners = map[string][]string{
 	"github.com/ollama/ollama":               {"robotmem/agent/model", "robotmem/embedding"},
 	"github.com/nlpodyssey/safetensors":      {"robotmem/embedding"},
 	"github.com/x448/float16":                {"robotmem/embedding", "robotmem/internal/encoder"},
-	"github.com/hashicorp/golang-lru":        {"robotmem/embedding", "robotmem/site", "robotmem/internal/recall", "robotmem/mcp", "web"},
+	"github.com/hashicorp/golang-lru":        {"robotmem/embedding", "robotmem/site", "robotmem/internal/recall", "robotmem/mcp", "web", "web/oauth"},
 	"golang.org/x/sync":                      {"robotmem/archive/sensors", "robotmem/embedding", "robotmem/mcp", "web"},
 	"github.com/klauspost/compress":          {"perception/payload", "perception/importers/recording", "robotmem/archive", "robotmem/internal/store", "robotmem/internal/text", "web"},
-	"golang.org/x/time":                      {"web"},
+	"golang.org/x/time":                      {"web", "web/oauth"},
 	"github.com/parquet-go/parquet-go":       {"perception/importers/lerobot"},
 	"github.com/foxglove/mcap/go/mcap":       {"perception/segment", "perception/importers/recording", "perception/importers/timeline"},
 	"google.golang.org/protobuf":             {"perception/importers/message"},
@@ -141,7 +143,7 @@ var owners = map[string][]string{
 // memorySuffixes begin the names of what belongs to a memory, after the name of its file. Package
 // robotmem/internal/files appends them, and nothing else.
 var memorySuffixes = []string{
-	"-wal", "-shm", "-journal", ".payloads", ".keys", ".tokens", ".secret", ".backups.json", ".fleet", ".node", ".lock", ".imports", ".import-",
+	"-wal", "-shm", "-journal", ".payloads", ".keys", ".tokens", ".grants", ".secret", ".backups.json", ".fleet", ".node", ".lock", ".imports", ".import-",
 	".before-restore", ".damaged", ".recover", ".tmp", ".new-", ".part",
 }
 

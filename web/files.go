@@ -111,6 +111,11 @@ func (s *server) dashboard(files fs.FS, next http.Handler) http.Handler {
 		s.log.Error("reading the dashboard", "err", err)
 	}
 
+	own := map[string]bool{}
+	for _, route := range s.oauthRoutes() {
+		own[route.path] = true
+	}
+
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.URL.Path
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -119,7 +124,7 @@ func (s *server) dashboard(files fs.FS, next http.Handler) http.Handler {
 		}
 
 		// A script that asks for a wrong path must not get a page, so only a client that names HTML gets the app.
-		if all[name] == nil && opensApp(name) && accepts(r, "text/html") {
+		if all[name] == nil && opensApp(name) && !own[name] && accepts(r, "text/html") {
 			name = "/index.html"
 		}
 		if all[name] == nil {

@@ -27,6 +27,9 @@ func (s *server) guard(routes http.Handler) http.Handler {
 		metadataPath:          s.oidc != nil,
 		metadataPath + "/mcp": s.oidc != nil,
 	}
+	for _, route := range s.oauthRoutes() {
+		public[route.path] = true
+	}
 
 	// Each handler wraps the one before, so the last line runs first. observe is outermost: refusals need an id and a
 	// line in the log too.

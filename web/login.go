@@ -77,10 +77,10 @@ func cookieName(r *http.Request) string {
 	return name
 }
 
-func (s *server) setCookie(c echo.Context, value string, life time.Duration) {
-	c.SetCookie(&http.Cookie{
-		Name: cookieName(c.Request()), Value: value, Path: "/", MaxAge: int(life.Seconds()),
-		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: secured(c.Request()),
+func (s *server) setCookie(w http.ResponseWriter, r *http.Request, value string, life time.Duration) {
+	http.SetCookie(w, &http.Cookie{
+		Name: cookieName(r), Value: value, Path: "/", MaxAge: int(life.Seconds()),
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: secured(r),
 	})
 }
 
@@ -129,6 +129,10 @@ func (s *server) login(c echo.Context) error {
 		return nil
 	}
 
+	if token.access != nil {
+		return &robotmem.Error{Op: op.Name, Kind: robotmem.Forbidden, Err: errGrantLogin}
+	}
+
 	exchangeOf(r).token = token
 	if err := s.tenantRate(r.Context(), token.Tenant); err != nil {
 		return err
@@ -136,7 +140,7 @@ func (s *server) login(c echo.Context) error {
 
 	// A browser has one login. The old cookie would else stay valid for a day without an owner.
 	s.endLogin(r)
-	s.setCookie(c, s.sessions.add(token.SHA256), sessionLife)
+	s.setCookie(c.Response(), r, s.sessions.add(token.SHA256), sessionLife)
 
 	return s.answerWho(c, token)
 }
@@ -165,7 +169,7 @@ func tokenBody(c echo.Context, op *robotmem.Op, field string, into any) error {
 
 func (s *server) logout(c echo.Context) error {
 	s.endLogin(c.Request())
-	s.setCookie(c, "", -time.Second)
+	s.setCookie(c.Response(), c.Request(), "", -time.Second)
 	return c.NoContent(http.StatusNoContent)
 }
 

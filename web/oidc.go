@@ -21,6 +21,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/web/oauth"
 )
 
 // OIDC names an identity provider whose access tokens (JWT) the node accepts beside its own tokens.
@@ -365,23 +366,23 @@ func listOf(v any) (texts []string) {
 }
 
 // base returns the URL of this node, as the client of a request names it.
-func (p *provider) base(r *http.Request) string {
-	if p.Resource != "" {
-		return strings.TrimRight(p.Resource, "/")
+func (s *server) base(r *http.Request) string {
+	if s.oidc != nil && s.oidc.Resource != "" {
+		return strings.TrimRight(s.oidc.Resource, "/")
 	}
 	if secured(r) {
-		return "https://" + r.Host
+		return "https://" + r.Host + s.opts.BasePath
 	}
 
-	return "http://" + r.Host
+	return "http://" + r.Host + s.opts.BasePath
 }
 
 // metadataURL returns where a client that was refused finds the metadata of what it asked for.
-func (p *provider) metadataURL(r *http.Request) string {
+func (s *server) metadataURL(r *http.Request) string {
 	if r.URL.Path == "/mcp" {
-		return p.base(r) + metadataPath + "/mcp"
+		return s.base(r) + metadataPath + "/mcp"
 	}
-	return p.base(r) + metadataPath
+	return s.base(r) + metadataPath
 }
 
 // metadata serves the metadata of a protected resource, by its path.
@@ -389,6 +390,11 @@ func (s *server) metadata(path string) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		// The URLs may contain the host of this request, so no cache may give them to another client.
 		c.Response().Header().Set("Cache-Control", "no-store")
+
+		servers, scopes := []string{s.base(c.Request())}, oauth.Scopes()
+		if s.oidc != nil {
+			servers, scopes = []string{s.oidc.Issuer}, s.oidc.Scopes
+		}
 
 		return writeJSON(c, struct {
 			Resource  string   `json:"resource"`
@@ -398,12 +404,12 @@ func (s *server) metadata(path string) echo.HandlerFunc {
 			Scopes    []string `json:"scopes_supported"`
 			Reference string   `json:"resource_documentation"`
 		}{
-			Resource:  s.oidc.base(c.Request()) + path,
+			Resource:  s.base(c.Request()) + path,
 			Name:      "robotmem",
-			Servers:   []string{s.oidc.Issuer},
+			Servers:   servers,
 			Methods:   []string{"header"},
-			Scopes:    s.oidc.Scopes,
-			Reference: s.oidc.base(c.Request()) + "/api/reference",
+			Scopes:    scopes,
+			Reference: s.base(c.Request()) + "/api/reference",
 		})
 	}
 }
@@ -414,9 +420,9 @@ func (s *server) challenge(r *http.Request, failure string) string {
 	if failure != "" {
 		h += `, error="` + failure + `"`
 	}
-	if s.oidc != nil {
+	if s.oidc != nil || s.oauth != nil {
 		// A Host header has no control characters, so the JSON text is a valid quoted string of HTTP.
-		quoted, _ := json.Marshal(s.oidc.metadataURL(r))
+		quoted, _ := json.Marshal(s.metadataURL(r))
 		h += `, resource_metadata=` + string(quoted)
 	}
 

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/web/oauth"
 )
 
 // Token gives its holder access to the node.
@@ -38,6 +39,8 @@ type Token struct {
 	// Created and LastUsed are zero if they are not known.
 	Created  time.Time `json:"created,omitzero"`
 	LastUsed time.Time `json:"last_used,omitzero"`
+
+	access *oauth.Access // of an access token of this node, else nil
 
 	until time.Time // of a token of an identity provider, when it expires; else zero
 }
@@ -108,7 +111,7 @@ func (s *server) tokens() ([]Token, bool) {
 		list = s.opts.Tokens()
 	}
 	closed := s.opts.Lookup != nil && (s.opts.Open == nil || !s.opts.Open())
-	return list, len(list) > 0 || s.opts.RequireToken || closed || s.oidc != nil
+	return list, len(list) > 0 || s.opts.RequireToken || closed || s.oidc != nil || s.oauth != nil
 }
 
 // byHash returns the token with a hash, of the list or of the site.
@@ -163,6 +166,10 @@ func (s *server) stillAuthorized(r *http.Request) bool {
 	list, required := s.tokens()
 	token := exchangeOf(r).token
 
+	if token.access != nil {
+		return s.oauth.Continues(*token.access)
+	}
+
 	// An identity provider does not report revocations, so its tokens end only when they expire.
 	if !token.until.IsZero() {
 		return s.oidc.Clock().Before(token.until)
@@ -198,7 +205,7 @@ func (s *server) untilRevoked(r *http.Request) (ctx context.Context, done func()
 		defer tick.Stop()
 
 		// Without any of these there is nothing that could change.
-		for s.opts.Tokens != nil || s.opts.Lookup != nil || s.oidc != nil {
+		for s.opts.Tokens != nil || s.opts.Lookup != nil || s.oidc != nil || s.oauth != nil {
 			select {
 			case <-ctx.Done():
 				return
@@ -258,6 +265,15 @@ func (s *server) check(r *http.Request, list []Token, secret string) (t Token, e
 		return t, err
 	}
 
+	if s.oauth != nil && oauth.IsAccess(secret) {
+		// It cannot be guessed either. A client notices the end of its access token by being refused.
+		t, err := s.granted(r, secret)
+		if err != nil && !tries.Allow() {
+			err = s.tries.tooOften(tooManyTries)
+		}
+		return t, err
+	}
+
 	if !ours && tries.Tokens() < 1 {
 		return Token{}, s.tries.tooOften(tooManyTries)
 	}
@@ -304,7 +320,7 @@ func (s *server) authorized(public map[string]bool, next http.Handler) http.Hand
 			return
 		}
 
-		if token.Name != "" && s.opts.ManageTokens != nil {
+		if token.Name != "" && token.access == nil && s.opts.ManageTokens != nil {
 			s.opts.ManageTokens.Used(token)
 		}
 

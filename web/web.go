@@ -19,6 +19,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/web/oauth"
 	"golang.org/x/time/rate"
 )
 
@@ -65,6 +66,9 @@ type Options struct {
 	// a node without Lookup, which has one memory, no tenant is asked for, and the roles that have
 	// only some collections are refused.
 	OIDC *OIDC
+	// OAuth makes the node its own authorization server for the tokens of its Logins. Every request needs a token
+	// then. The node sets Base, BasePath, Visitor, LogIn, Address and Logger. It excludes OIDC and Lookup.
+	OAuth *oauth.Options
 	// Secret is what the node proves to know at /api/proof, which needs no token. Without it the route does
 	// not exist.
 	Secret []byte
@@ -118,10 +122,11 @@ type server struct {
 	memory  memoryPools
 
 	sessions logins
-	tries    *limits   // of wrong tokens
-	rates    *limits   // of all requests, nil for no limit
-	tenants  *limits   // of the requests of each tenant, which has its own rate
-	oidc     *provider // nil without one
+	tries    *limits       // of wrong tokens
+	rates    *limits       // of all requests, nil for no limit
+	tenants  *limits       // of the requests of each tenant, which has its own rate
+	oidc     *provider     // nil without one
+	oauth    *oauth.Server // nil if the node is no authorization server
 
 	mu           sync.Mutex     // guards openRequests
 	openRequests map[string]int // number of requests that stay open, by client
@@ -218,6 +223,10 @@ func (s *server) routes() http.Handler {
 		get(e, metadataPath+"/mcp", s.metadata("/mcp"))
 	}
 
+	for _, route := range s.oauthRoutes() {
+		e.Match(route.methods, route.path, route.handle)
+	}
+
 	s.addReference(e)
 	if s.opts.MCP != nil {
 		e.Match([]string{http.MethodGet, http.MethodPost, http.MethodDelete}, "/mcp", s.mcp)
@@ -306,6 +315,7 @@ func NewServer(svc robotmem.Node, opts Options) *http.Server {
 		openRequests: map[string]int{},
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
+	s.oauth = s.newOAuth()
 	if opts.Rate > 0 {
 		s.rates = newLimits(rate.Limit(opts.Rate), int(math.Ceil(2*opts.Rate)))
 	}
