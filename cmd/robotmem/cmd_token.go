@@ -15,6 +15,9 @@ type tokenCmd struct {
 	List   tokenListCmd   `cmd:"" help:"List the tokens of the file."`
 	Adopt  tokenAdoptCmd  `cmd:"" help:"Keep the tokens that were copied here together with the file. Those who hold them can then read this copy too."`
 	Revoke tokenRevokeCmd `cmd:"" help:"Take a token away; a running node refuses it at once. Without the last token a node on a loopback address is open again."`
+	Grants tokenGrantsCmd `cmd:"" help:"List the programs that people have allowed to use the memory (web --oauth)."`
+
+	RevokeGrant tokenRevokeGrantCmd `cmd:"" name:"revoke-grant" help:"End what was allowed to a program; a running node refuses it at once."`
 }
 
 type tokenCreateCmd struct {

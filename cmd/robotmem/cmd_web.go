@@ -38,6 +38,7 @@ type webCmd struct {
 	TLSCert    *string  `name:"tls-cert" placeholder:"FILE" help:"Certificate chain as PEM, for HTTPS (ROBOTMEM_TLS_CERT)." mapstructure:"tls_cert,omitempty"`
 	TLSKey     *string  `name:"tls-key" placeholder:"FILE" help:"Its private key as PEM (ROBOTMEM_TLS_KEY)." mapstructure:"tls_key,omitempty"`
 	AllowHost  []string `name:"allow-host" sep:"none" placeholder:"NAME" help:"Name that callers may know this node by, beside localhost and its address; repeatable (ROBOTMEM_ALLOW_HOST)." mapstructure:"allow_host,omitempty"`
+	OAuth      *bool    `name:"oauth" negatable:"" help:"Let remote MCP clients log in: a person allows them access with a token of token create (ROBOTMEM_OAUTH)." mapstructure:"oauth,omitempty"`
 	UntilStdin bool     `name:"until-stdin-ends" help:"End when standard input does, as when the program that started the node has ended." mapstructure:"-"`
 	BasePath   *string  `name:"base-path" placeholder:"PATH" help:"Path below which a proxy serves this node, such as /robotmem (ROBOTMEM_BASE_PATH). Requests may come with it and without it." mapstructure:"base_path,omitempty"`
 	Rate       *string  `name:"rate" placeholder:"N" help:"Requests a second of each token or address, 0 for no limit (ROBOTMEM_RATE). Default 100, on a loopback address 0." mapstructure:"rate,omitempty"`
@@ -86,6 +87,9 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 
 	options.OIDC = provider
+	if err := set.checkOAuth(accepted, provider != nil); err != nil {
+		return err
+	}
 	if options.MaxConns, err = limits.MaxConns(); err != nil {
 		return err
 	}
@@ -151,6 +155,11 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 
 	options.RequireToken, options.Tokens, options.ManageTokens = !onlyLocal, accepted.Tokens, accepted
+	if set.OAuth {
+		if options.OAuth, err = a.authorization(m, id, accepted); err != nil {
+			return err
+		}
+	}
 	options.Backups = func(ctx context.Context, make bool) (*web.Backups, error) { return a.backups(ctx, m, make) }
 	options.EpisodeMCAP = func(ctx context.Context, w io.Writer, session string) error {
 		_, err := sensors.ExportMCAP(ctx, svc, w, sensors.ExportOptions{Session: session})

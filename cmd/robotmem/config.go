@@ -55,6 +55,7 @@ type config struct {
 	URL        string   `mapstructure:"url"`
 	Token      string   `mapstructure:"token"`
 	Addr       string   `mapstructure:"addr"`
+	OAuth      bool     `mapstructure:"oauth"` // web is its own authorization server
 	// The identity provider whose access tokens web accepts.
 	OIDCIssuer      string `mapstructure:"oidc_issuer"`
 	OIDCAudience    string `mapstructure:"oidc_audience"`
@@ -159,8 +160,10 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 		return c, err
 	}
 	// WeakDecode would take any number but 0 for true, and its error for another text names a type of Go.
-	if _, err := strconv.ParseBool(fmt.Sprint(settings["read_only"])); err != nil {
-		return c, invalid("read_only", "must be true or false, not %q", settings["read_only"])
+	for _, name := range []string{"read_only", "oauth"} {
+		if _, err := strconv.ParseBool(fmt.Sprint(settings[name])); err != nil {
+			return c, invalid(name, "must be true or false, not %q", settings[name])
+		}
 	}
 	if err := mapstructure.WeakDecode(settings, &c); err != nil { // variables are texts
 		return c, invalid("config", "%v", err)

@@ -24,6 +24,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/web"
+	"github.com/robotmem/robotmem-go/web/oauth"
 )
 
 func invalid(format string, args ...any) error {
@@ -123,6 +124,18 @@ func (f *File) Tokens() []web.Token {
 	}
 
 	return f.now
+}
+
+// Logins are the tokens with which a person may allow a program something: those of the file. The setting is known to
+// other programs of its environment, and a hash of a text that a person chose must not be stored.
+func (f *File) Logins() (logins []oauth.Login) {
+	for _, t := range f.Tokens() {
+		if !slices.Contains(f.always, t) {
+			logins = append(logins, oauth.Login{Name: t.Name, Hash: t.SHA256, ReadOnly: t.ReadOnly})
+		}
+	}
+
+	return logins
 }
 
 func sameFile(a, b os.FileInfo) bool {

@@ -12,6 +12,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/web"
+	"github.com/robotmem/robotmem-go/web/oauth"
 )
 
 // A token can be revoked on a full disk, and what cannot be written says that the disk is full.
@@ -34,6 +35,12 @@ func TestTokensOnAFullDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	grants, err := GrantsOf(place, "", func(err error) { t.Error(err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	addGrant(t, grants, "A")
+	addGrant(t, grants, "B")
 	fill, err := os.Create(filepath.Join(dir, "fill"))
 	if err != nil {
 		t.Fatal(err)
@@ -54,6 +61,12 @@ func TestTokensOnAFullDisk(t *testing.T) {
 	list, err := f.List(context.Background())
 	if err != nil || len(list) != 1 || list[0].Name != "dock" {
 		t.Errorf("%v, %v", list, err)
+	}
+	if err := grants.Change(func(s *oauth.State) error { s.End("A"); return nil }); err != nil {
+		t.Errorf("a grant: %v", err)
+	}
+	if got := idsOf(grants.State()); len(got) != 1 || got[0] != "B" {
+		t.Errorf("the grants %q", got)
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, "*.part")); err != nil || len(left) > 0 {
 		t.Errorf("left: %v, %v", left, err)

@@ -71,6 +71,8 @@ var Usages = map[string]Use{
 	"addr":        {On: OnFile | OnSite, By: onlyWeb},
 	"base_path":   {On: OnFile | OnSite, By: onlyWeb},
 
+	"oauth": {On: OnFile, By: onlyWeb},
+
 	"oidc_issuer":       {On: OnFile | OnSite, By: onlyWeb},
 	"oidc_audience":     {On: OnFile | OnSite, By: onlyWeb, Needs: "oidc_issuer"},
 	"oidc_resource":     {On: OnFile | OnSite, By: onlyWeb, Needs: "oidc_issuer"},
