@@ -11,6 +11,7 @@ func TestDashboard(t *testing.T) {
 		t.Run("the API reference", w.reference)
 		t.Run("pages of other sites", w.foreignOrigins)
 		t.Run("tokens made and revoked", w.manageTokens)
+		t.Run("a program that logs in", w.remoteLogin)
 		return
 	}
 	w.newMonthNode(t)
@@ -63,6 +64,7 @@ func TestDashboard(t *testing.T) {
 			"another process is seen":         w.anotherProcessIsSeen,
 			"tokens":                          w.tokens,
 			"tokens made and revoked":         w.manageTokens,
+			"a program that logs in":          w.remoteLogin,
 			"a node that goes and comes back": w.nodeGone,
 			"a new user":                      w.newUser,
 			"plots":                           w.plots,
