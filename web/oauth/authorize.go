@@ -167,6 +167,20 @@ func origin(uri string) string {
 	return u.Scheme + "://" + u.Host
 }
 
+// formTarget returns the source of a policy that allows a form to end at a checked URI. A policy cannot name an IPv6
+// address.
+func formTarget(uri string) string {
+	u, err := parseRedirect(uri)
+	switch {
+	case err != nil:
+		return ""
+	case strings.HasPrefix(u.Host, "["):
+		return u.Scheme + ":"
+	}
+
+	return u.Scheme + "://" + u.Host
+}
+
 // Authorize serves the page on which a person logs in, and then allows or denies what a client asks for.
 func (s *Server) Authorize(w http.ResponseWriter, r *http.Request) {
 	if len(r.URL.RawQuery) > maxQuery {
@@ -300,7 +314,7 @@ func (s *Server) newCode(r *http.Request, a *authorization, c *issued) (string, 
 // leave sends the browser back to the client.
 func (s *Server) leave(w http.ResponseWriter, r *http.Request, a *authorization, data map[string]any) {
 	// Browsers apply form-action also to the redirect that answers a form.
-	s.headers(w, origin(a.RedirectURI))
+	s.headers(w, formTarget(a.RedirectURI))
 	w.Header().Set("Location", s.location(r, a.AuthorizeRequest, data))
 	w.WriteHeader(http.StatusSeeOther)
 }

@@ -50,11 +50,11 @@ func fieldsOf(values url.Values) (fields []field) {
 // pagePolicy allows a page its style sheet and its forms, no script, and no frame around it.
 const pagePolicy = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
 
-// headers sets those of a page whose form may lead to an origin, "" for none.
-func (s *Server) headers(w http.ResponseWriter, origin string) {
+// headers sets those of a page whose form may lead to a target, "" for none but this node.
+func (s *Server) headers(w http.ResponseWriter, target string) {
 	policy := pagePolicy
-	if origin != "" {
-		policy += " " + origin
+	if target != "" {
+		policy += " " + target
 	}
 
 	h := w.Header()
@@ -66,7 +66,7 @@ func (s *Server) headers(w http.ResponseWriter, origin string) {
 	h.Set("Cache-Control", "no-store")
 }
 
-func (s *Server) show(w http.ResponseWriter, status int, name, origin string, p *page) {
+func (s *Server) show(w http.ResponseWriter, status int, name, target string, p *page) {
 	p.Base = s.o.BasePath
 
 	var b bytes.Buffer
@@ -76,7 +76,7 @@ func (s *Server) show(w http.ResponseWriter, status int, name, origin string, p 
 		return
 	}
 
-	s.headers(w, origin)
+	s.headers(w, target)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	// The browser has gone if this fails.
@@ -95,7 +95,7 @@ func (s *Server) loginPage(w http.ResponseWriter, status int, a *authorization, 
 
 func (s *Server) consentPage(w http.ResponseWriter, a *authorization, v Visitor) {
 	u, err := parseRedirect(a.RedirectURI)
-	s.show(w, http.StatusOK, "consent", origin(a.RedirectURI), &page{
+	s.show(w, http.StatusOK, "consent", formTarget(a.RedirectURI), &page{
 		Title:         "Allow access to this memory?",
 		Client:        a.client.Name,
 		Host:          hostOf(a.RedirectURI),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"strings"
 )
 
@@ -17,6 +18,9 @@ func checkRedirect(uri string) error {
 	_, err := parseRedirect(uri)
 	return err
 }
+
+// hosts matches what a policy of a page can name, and nothing that could add to the policy.
+var hosts = regexp.MustCompile(`^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
 
 func parseRedirect(uri string) (*url.URL, error) {
 	if len(uri) > maxURI {
@@ -41,6 +45,8 @@ func parseRedirect(uri string) (*url.URL, error) {
 		return nil, errors.New("has a user name")
 	case u.Hostname() == "" || u.Opaque != "":
 		return nil, errors.New("has no host")
+	case !hosts.MatchString(u.Host):
+		return nil, errors.New("has a host that is no name and no address")
 	case u.String() != uri:
 		return nil, errors.New("is not in its usual spelling, such as https://app.example/callback")
 	case u.Scheme == "https", u.Scheme == "http" && loopback(u.Hostname()):

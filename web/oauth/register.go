@@ -17,23 +17,25 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// addresses limits the registrations of each address.
-type addresses struct {
-	each *lru.Cache[string, *rate.Limiter]
+// paces limits how often each of many callers may do something.
+type paces struct {
+	every time.Duration
+	burst int
+	each  *lru.Cache[string, *rate.Limiter]
 }
 
-// maxAddresses bounds the addresses that are counted. A new one takes the place of the one seen longest ago.
-const maxAddresses = 10_000
+// maxPaces bounds the callers that are counted. A new one takes the place of the one seen longest ago.
+const maxPaces = 10_000
 
-func newAddresses() *addresses {
+func newPaces(every time.Duration, burst int) *paces {
 	// Fails only for a size below 1.
-	each, _ := lru.New[string, *rate.Limiter](maxAddresses)
-	return &addresses{each}
+	each, _ := lru.New[string, *rate.Limiter](maxPaces)
+	return &paces{every, burst, each}
 }
 
-func (a *addresses) allow(address string) bool {
-	fresh := rate.NewLimiter(rate.Every(addressPause), addressBurst)
-	if have, ok, _ := a.each.PeekOrAdd(address, fresh); ok {
+func (p *paces) allow(caller string) bool {
+	fresh := rate.NewLimiter(rate.Every(p.every), p.burst)
+	if have, ok, _ := p.each.PeekOrAdd(caller, fresh); ok {
 		return have.Allow()
 	}
 

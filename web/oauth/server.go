@@ -87,9 +87,12 @@ const (
 	// Parameters of an authorization request: all together, and one of them.
 	maxQuery = 8 << 10
 	maxState = 2 << 10
-	// Registrations: of all clients, and of one address.
-	registerPause, registerBurst   = 2 * time.Second, 30
-	addressPause, addressBurst     = 6 * time.Second, 10
+	// Registrations: of all clients, and of one address. One address cannot use up those of all, and all together do not
+	// fill the list within freshLife.
+	registerPause, registerBurst = 8 * time.Second, 30
+	addressPause, addressBurst   = 15 * time.Second, 10
+	// Refreshes of one grant: each waits for the disk.
+	refreshPause, refreshBurst     = 5 * time.Second, 20
 	maxRegistration, maxForm       = 16 << 10, 16 << 10
 	maxName, maxRedirects          = 100, 10
 	retryRegistration              = "60" // seconds
@@ -113,7 +116,8 @@ type Server struct {
 	protocol *server.Server
 	formKey  []byte // of this process
 	register *rate.Limiter
-	each     *addresses
+	each     *paces // of registrations, by address
+	refresh  *paces // of refreshes, by family
 
 	mu    sync.Mutex // guards what follows, and orders requests for codes and tokens
 	codes map[Hash]*issued
@@ -126,7 +130,8 @@ func New(o Options) *Server {
 		log:      o.Logger,
 		formKey:  random(secretBytes),
 		register: rate.NewLimiter(rate.Every(registerPause), registerBurst),
-		each:     newAddresses(),
+		each:     newPaces(addressPause, addressBurst),
+		refresh:  newPaces(refreshPause, refreshBurst),
 		codes:    map[Hash]*issued{},
 	}
 	if s.log == nil {

@@ -59,6 +59,12 @@ func (s *Server) Token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
+	// Only who has a token of a family uses up its pace.
+	if family, ok := familyOf(r.PostForm.Get("refresh_token")); ok && !s.refresh.allow(string(family[:])) {
+		tooMany(w, "the grant is refreshed too often; an access token is valid for "+s.o.AccessLife.String())
+		return
+	}
+
 	request := &tokenRequest{client: r.PostForm.Get("client_id")}
 	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, request))
 	s.exchange(w, r)
