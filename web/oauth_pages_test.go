@@ -245,6 +245,11 @@ func TestMetadataOfTheAuthorizationServer(t *testing.T) {
 				t.Errorf("the server %v", server)
 			}
 
+			_, plain := documents(t, http.DefaultClient, n.URL+c.base)
+			if plain["issuer"] != n.URL+c.base {
+				t.Errorf("without the proxy the issuer is %v", plain["issuer"])
+			}
+
 			p := &person{t, &http.Client{Transport: through(proxy.URL), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 			p.Jar = newPerson(t).Jar
 			far := &oauthNode{Server: &httptest.Server{URL: self}, ada: n.ada}
