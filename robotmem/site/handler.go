@@ -14,6 +14,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/fleet"
 	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -30,8 +31,10 @@ type Memories func(ctx context.Context, memories, bytes int64) (n *local.Node, l
 func Handler(node Memories) func(http.ResponseWriter, *http.Request) error {
 	calls := map[string]func(http.ResponseWriter, *http.Request) (any, error){
 		"hello": decoded(node, 0, AnswerHello),
-		"push":  decoded(node, 1, AnswerPush), // that some of it is known already is found later
-		"pull":  decoded(node, 0, AnswerPull),
+		"push": decoded(node, 0, func(ctx context.Context, n *local.Node, p *fleet.PushRequest) (*fleet.PushResponse, error) {
+			return admitPush(ctx, node, n, p)
+		}),
+		"pull": decoded(node, 0, AnswerPull),
 		"payload": func(_ http.ResponseWriter, r *http.Request) (any, error) {
 			return map[string]bool{"stored": true}, receivePayload(r.Context(), node, r.Body)
 		},
@@ -52,6 +55,46 @@ func Handler(node Memories) func(http.ResponseWriter, *http.Request) error {
 
 		return nil
 	}
+}
+
+// admitPush stores a push if there is room for the memories in it that the site does not have. Over a quota it stores the
+// rest, which needs no room and may make some, and fails, so that the robot sends the push again later.
+func admitPush(ctx context.Context, node Memories, n *local.Node, p *fleet.PushRequest) (*fleet.PushResponse, error) {
+	known := *p
+	known.Memories, known.Upto = nil, 0
+
+	err := engine.Of(n).Store.Read(ctx, func(c *store.Conn) error {
+		for i := range p.Memories {
+			id := int64(0)
+			_, err := c.One(store.OriginOfMemory, []any{p.Memories[i].UID}, func(r store.Row) { id = r.ColumnInt64(0) })
+			if err != nil {
+				return err
+			}
+			if id != 0 {
+				known.Memories = append(known.Memories, p.Memories[i])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	if fresh := int64(len(p.Memories) - len(known.Memories)); fresh > 0 {
+		_, leave, err := node(ctx, fresh, 0)
+		if errors.Is(err, robotmem.TooLarge) {
+			if _, knownErr := AnswerPush(ctx, n, &known); knownErr != nil {
+				return nil, knownErr
+			}
+			return nil, err
+		}
+		if err != nil {
+			return nil, err
+		}
+		leave()
+	}
+
+	return AnswerPush(ctx, n, p)
 }
 
 // decoded decodes a request of at most 1 MiB, for f.

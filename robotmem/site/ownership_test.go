@@ -1,6 +1,7 @@
 package site
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -103,9 +104,10 @@ func TestARobotChangesNoMemoryOfAnotherOverSync(t *testing.T) {
 	forge(said, func(_ *fleet.PushRequest, m *fleet.NumberedMemory) {
 		m.Content, m.Summary, m.Source, m.Pinned = "the operator says go", "the operator says go", "operator", true
 		m.Extra.Who, m.Extra.Robot = "ada", "arm-1"
+		m.Confidence, m.Summary = 1, "a gate is open"
 	})
 	m := named(t, n, "the operator says go")
-	if m == nil || m.Source != "" || m.Pinned || m.Provenance == nil || m.Provenance.Who != "arm-2" || m.Provenance.Robot != "arm-2" {
+	if m == nil || m.Confidence > 0.95 || m.Summary != "the operator says go" || m.Source != "" || m.Pinned || m.Provenance == nil || m.Provenance.Who != "arm-2" || m.Provenance.Robot != "arm-2" {
 		t.Errorf("stored as %+v by %+v", m, m.Provenance)
 	}
 	// Its own memory it may change and purge; the answer of a purge names the copies on robots.
@@ -122,5 +124,77 @@ func TestARobotChangesNoMemoryOfAnotherOverSync(t *testing.T) {
 	purged, err := g.Forget(operator, &robotmem.ForgetRequest{MemoryID: id, Purge: true, Reason: "asked for"})
 	if err != nil || !strings.Contains(strings.Join(purged.Purged.NotReached, "; "), "robots") {
 		t.Errorf("%+v %v", purged, err)
+	}
+}
+
+// A push takes room for each memory that the site does not have. Over the quota what is known arrives nevertheless, nothing
+// new does, and the robot sends the push again once there is room.
+func TestAPushOverTheQuota(t *testing.T) {
+	t.Parallel()
+	s, g := openSite(t, postgrestest.NewURL(t))
+	makeTenants(t, s, "north")
+	quota := int64(20)
+	if _, err := s.Limit(t.Context(), "north", Limits{Memories: &quota}); err != nil {
+		t.Fatal(err)
+	}
+	ctx := asToken(t, s, "north", robotOf("arm-2", "cells"))
+	n, leave, err := g.Robots(ctx, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer leave()
+	robot := newRobot(t, &testSite{}, "arm-2", nil, local.Options{})
+	robot.learns(t, "a fact of the arm", nil)
+	template, _, err := robot.Replicator.Changes(t.Context(), 100)
+	if err != nil || len(template.Memories) != 1 {
+		t.Fatal(err, template)
+	}
+
+	replica, counter := uuid.NewString(), int64(0)
+	var first fleet.NumberedMemory
+	push := func(memories int, more ...fleet.NumberedMemory) error {
+		p := &fleet.PushRequest{Replica: replica, Robot: "arm-2"}
+		for range memories {
+			counter++
+			m := template.Memories[0]
+			m.UID, m.Collection, m.Counter, m.Content = uuid.NewString(), "cells", counter, "a fact "+uuid.NewString()
+			p.Memories = append(p.Memories, m)
+		}
+		if first.UID == "" {
+			first = p.Memories[0]
+		}
+		for _, m := range more {
+			counter++
+			m.Counter = counter
+			p.Memories = append(p.Memories, m)
+		}
+		p.Upto = counter
+		_, err := admitPush(ctx, g.Robots, n, p)
+		return err
+	}
+	total := func() int64 {
+		list, err := g.List(ctx, &robotmem.ListRequest{Status: "all", Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list.Total
+	}
+
+	if err := push(15); err != nil || total() != 15 {
+		t.Fatalf("%d memories, %v", total(), err)
+	}
+	first.Content = "a fact that was corrected"
+	if err := push(3000, first); !errors.Is(err, robotmem.TooLarge) || !strings.Contains(err.Error(), "max_memories is 20") {
+		t.Error(err)
+	}
+	if total() != 15 || named(t, n, "a fact that was corrected") == nil {
+		t.Errorf("%d memories; corrected: %v", total(), named(t, n, "a fact that was corrected"))
+	}
+	upto, err := AnswerHello(ctx, n, &fleet.HelloRequest{Replica: replica, Robot: "arm-2"})
+	if err != nil || upto.Upto != 15 {
+		t.Errorf("the site has acknowledged %+v, %v", upto, err)
+	}
+	if err := push(5); err != nil || total() != 20 {
+		t.Errorf("%d memories, %v", total(), err)
 	}
 }

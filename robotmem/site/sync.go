@@ -280,6 +280,9 @@ func AnswerHello(ctx context.Context, n *local.Node, h *fleet.HelloRequest) (w *
 	return w, err
 }
 
+// mostClaimed is the highest confidence that the rules of classification give.
+const mostClaimed = 0.95
+
 // admit checks a memory of a push by itself, and removes from it what only an operator or this node
 // may say: its source, if that is reserved, who stored it, and that it is pinned.
 func (a *arrival) admit(ctx context.Context, m *fleet.NumberedMemory) error {
@@ -295,6 +298,14 @@ func (a *arrival) admit(ctx context.Context, m *fleet.NumberedMemory) error {
 		m.Source = ""
 	}
 	m.Pinned, m.Extra.Who = false, a.caller.Who
+
+	// A robot is never surer than the rules that classify what it says, and the short form of a fact is made of its text.
+	if a.caller.Role == robotmem.RoleRobot {
+		m.Confidence = min(m.Confidence, mostClaimed)
+	}
+	if m.Type == "fact" {
+		m.Summary = record.Summarize(m.Content)
+	}
 	m.Where = m.UID
 	a.counters[m.UID] = m.Counter
 
