@@ -116,7 +116,7 @@ var owners = map[string][]string{
 	"lukechampine.com/adiantum":              {"robotmem/internal/keys", "robotmem/internal/store/sqlite"},
 	"github.com/jackc/pgx/v5":                {"robotmem/internal/store/postgres", "robotmem/internal/store/postgres/postgrestest"},
 	"github.com/go-ego/gse":                  {"robotmem/internal/text"},
-	"github.com/alecthomas/kong":             {"cmd/robotmem", "cmd/robotmem/internal/complete", "cmd/robotmem/internal/given", "cmd/robotmem/internal/manual"},
+	"github.com/alecthomas/kong":             {"cmd/robotmem", "cmd/robotmem/internal/complete", "cmd/robotmem/internal/given", "cmd/robotmem/internal/manual", "cmd/robotmem/internal/operations"},
 	"github.com/go-viper/mapstructure/v2":    {"cmd/robotmem"},
 	"github.com/goccy/go-yaml":               {"classify", "cmd/robotmem", "cmd/robotmem/internal/tokens", "perception/importers/recording", "perception/events", "perception/occupancy"},
 	"github.com/go-playground/validator/v10": {"robotmem"},

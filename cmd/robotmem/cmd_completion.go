@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/complete"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/operations"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
@@ -42,7 +43,7 @@ func completing(args []string) (shellAndWords []string, asked bool) {
 const completeTime = time.Second
 
 // complete prints what may stand at the cursor.
-func (a *app) complete(ctx context.Context, parser *kong.Kong, ops opCommands, words []string) error {
+func (a *app) complete(ctx context.Context, parser *kong.Kong, ops operations.Commands, words []string) error {
 	ctx, cancel := context.WithTimeout(ctx, completeTime)
 	defer cancel()
 	showSettings(parser.Model.Node)
@@ -59,7 +60,7 @@ type completions struct {
 	ctx   context.Context
 	a     *app
 	root  *kong.Node
-	ops   opCommands
+	ops   operations.Commands
 	words []string
 }
 
@@ -85,11 +86,9 @@ func (c *completions) values(command string, v *kong.Value) ([]complete.Candidat
 	}
 
 	if op := c.ops[command]; op != nil {
-		for _, f := range op.fields {
-			if strings.ReplaceAll(f.name, "_", "-") == v.Name {
-				one := oneOf(f.in.Tag.Get("validate"))
-				return candidates(one), one != nil
-			}
+		if f, ok := op.Field(v.Name); ok {
+			one := oneOf(f.Tag.Get("validate"))
+			return candidates(one), one != nil
 		}
 	}
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/given"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/hints"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/operations"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/used"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 
@@ -128,9 +130,9 @@ type cli struct {
 const description = "A memory for robots: it records what happened, recalls what worked here, and says why."
 
 // newParser returns the grammar, the commands of operations, and what parses them.
-func newParser(options ...kong.Option) (*cli, opCommands, *kong.Kong, error) {
+func newParser(options ...kong.Option) (*cli, operations.Commands, *kong.Kong, error) {
 	grammar := &cli{}
-	ops, plugin := newOpCommands()
+	ops, plugin := operations.New()
 	grammar.Plugins = kong.Plugins{plugin}
 	parser, err := kong.New(grammar, append(options,
 		kong.Name("robotmem"), kong.Description(description),
@@ -151,7 +153,7 @@ func newParser(options ...kong.Option) (*cli, opCommands, *kong.Kong, error) {
 		return nil, nil, nil, fmt.Errorf("the command line's grammar: %w", err)
 	}
 
-	ops.describe(parser.Model.Node)
+	ops.Describe(parser.Model.Node, examples)
 	hideSettings(parser.Model.Node)
 
 	return grammar, ops, parser, nil
@@ -215,7 +217,7 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	}
 	ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: local.OSUser(), Tool: robotmem.ToolCLI})
 	if c := ops[k.Selected().Path()]; c != nil {
-		return c.run(ctx, a)
+		return a.runOp(ctx, c)
 	}
 
 	k.BindTo(ctx, (*context.Context)(nil))
@@ -244,4 +246,18 @@ func usage(args []string, err error) error {
 func first(path string) string {
 	word, _, _ := strings.Cut(path, " ")
 	return word
+}
+
+// exampleText has the examples in the help of each command, below a line "= " and its path.
+//
+//go:embed examples.txt
+var exampleText string
+
+func examples(path string) string {
+	_, lines, found := strings.Cut("\n"+exampleText, "\n= "+path+"\n")
+	if !found {
+		return ""
+	}
+	lines, _, _ = strings.Cut(strings.TrimSuffix(lines, "\n"), "\n= ")
+	return "Examples:\n\n  " + strings.ReplaceAll(lines, "\n", "\n  ")
 }

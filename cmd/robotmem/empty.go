@@ -6,13 +6,14 @@ import (
 	"reflect"
 
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/hints"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/operations"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/rows"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 // hint says what is missing if an answer lists nothing, and that a name near those that exist has begun a collection.
-func (c *opCommand) hint(ctx context.Context, a *app, m robotmem.Node, request json.RawMessage, res any) {
+func (a *app) hint(ctx context.Context, c *operations.Command, m robotmem.Node, request json.RawMessage, res any) {
 	var asked struct {
 		Collection string `json:"collection"`
 	}
@@ -23,8 +24,8 @@ func (c *opCommand) hint(ctx context.Context, a *app, m robotmem.Node, request j
 	if advice, ok := res.(*robotmem.AdviseResponse); ok && advice.Attempts > 0 {
 		return // its notes say why there is no parameter
 	}
-	isEmpty := isList && v.FieldByIndex(f.Index).Len() == 0 && hints.Known(c.op.Name) && !a.asJSON
-	stores := asked.Collection != "" && hints.Begins(c.op.Name)
+	isEmpty := isList && v.FieldByIndex(f.Index).Len() == 0 && hints.Known(c.Op.Name) && !a.asJSON
+	stores := asked.Collection != "" && hints.Begins(c.Op.Name)
 	if a.quiet || !isEmpty && !stores {
 		return
 	}
@@ -35,7 +36,7 @@ func (c *opCommand) hint(ctx context.Context, a *app, m robotmem.Node, request j
 	}
 
 	if isEmpty {
-		a.note("%s", hints.Empty(c.op.Name, asked.Collection, all.Collections))
+		a.note("%s", hints.Empty(c.Op.Name, asked.Collection, all.Collections))
 	} else if text := hints.NewCollection(asked.Collection, all.Collections); text != "" {
 		a.note("%s", text)
 	}

@@ -1,7 +1,8 @@
-package main
+// Package operations makes commands of operations: the grammar from the fields of their requests, and requests from what was
+// parsed.
+package operations
 
 import (
-	_ "embed"
 	"fmt"
 	"reflect"
 	"slices"
@@ -17,16 +18,16 @@ import (
 // flags, those with cli:"arg" positional arguments. The operation itself decodes the texts, so
 // that errors have the same words as over MCP and REST.
 
-// opCommands are the commands of operations by their paths, such as "session start".
-type opCommands map[string]*opCommand
+// Commands are the commands of operations by their paths, such as "session start".
+type Commands map[string]*Command
 
-// opCommand is the command of one operation.
-type opCommand struct {
-	op     *robotmem.Op
+// Command is the command of one operation.
+type Command struct {
+	Op     *robotmem.Op
 	fields []opField
 	target reflect.Value // the parsed struct
 
-	inShort bool // --where alone gives the filter
+	InShort bool // --where alone gives the filter
 }
 
 // opField is one field of the request, in the struct under the same index.
@@ -58,18 +59,18 @@ func sharedField(name string) reflect.StructField {
 }
 
 // several reports whether the command takes several memories or episodes and handles one after the other.
-func (c *opCommand) several() bool {
-	switch c.op.Name {
+func (c *Command) several() bool {
+	switch c.Op.Name {
 	case "get", "forget", "restore", "pin", "history", "timeline", "session", "session_memories":
 		return true
 	}
 	return false
 }
 
-// newOpCommands returns the commands, and a pointer to the struct that kong parses them into: a
+// New returns the commands, and a pointer to the struct that kong parses them into: a
 // plugin with one field a command, and for "session start" one in the struct of "session".
-func newOpCommands() (commands opCommands, grammar any) {
-	commands = opCommands{}
+func New() (commands Commands, grammar any) {
+	commands = Commands{}
 
 	var top, sessions []reflect.StructField
 
@@ -77,7 +78,7 @@ func newOpCommands() (commands opCommands, grammar any) {
 		if op.CLI == "" {
 			continue
 		}
-		c := &opCommand{op: op}
+		c := &Command{Op: op}
 		commands[op.CLI] = c
 		name, of, group := op.CLI, &top, "memory"
 		if _, nested, ok := strings.Cut(op.CLI, " "); ok {
@@ -98,11 +99,11 @@ func newOpCommands() (commands opCommands, grammar any) {
 }
 
 // build makes the struct that holds the command's values as text.
-func (c *opCommand) build() reflect.Type {
+func (c *Command) build() reflect.Type {
 	var out []reflect.StructField
 
-	for i := range c.op.In.NumField() {
-		f := c.op.In.Field(i)
+	for i := range c.Op.In.NumField() {
+		f := c.Op.In.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		// --collection is a setting of every command.
 		if name == "" || name == "-" || !f.IsExported() || name == "collection" {
@@ -112,14 +113,14 @@ func (c *opCommand) build() reflect.Type {
 		out = append(out, reflect.StructField{Name: fmt.Sprintf("F%d", len(out)), Type: c.textType(f), Tag: c.fieldTag(name, f)})
 	}
 
-	if _, ok := c.op.In.FieldByName("ContextFilter"); ok {
+	if _, ok := c.Op.In.FieldByName("ContextFilter"); ok {
 		out = append(out, sharedField("Where"))
 	}
-	if _, ok := rows.ListOf(c.op.Out); ok {
+	if _, ok := rows.ListOf(c.Op.Out); ok {
 		out = append(out, sharedField("Format"))
 	}
 
-	if extra := extras[c.op.CLI]; extra != nil {
+	if extra := extras[c.Op.CLI]; extra != nil {
 		out = append(out, extra.Field(0))
 	}
 
@@ -129,7 +130,7 @@ func (c *opCommand) build() reflect.Type {
 }
 
 // textType returns the type into which kong reads a field; a nil value means not given.
-func (c *opCommand) textType(f reflect.StructField) reflect.Type {
+func (c *Command) textType(f reflect.StructField) reflect.Type {
 	t := f.Type
 	if f.Tag.Get("cli") == "arg" && c.several() {
 		return reflect.TypeFor[[]string]()
@@ -153,7 +154,7 @@ var counts = []string{"n", "limit", "top_k"}
 
 func isBytes(t reflect.Type) bool { return t == reflect.TypeFor[[]byte]() }
 
-func (c *opCommand) fieldTag(name string, f reflect.StructField) reflect.StructTag {
+func (c *Command) fieldTag(name string, f reflect.StructField) reflect.StructTag {
 	flag, help := strings.ReplaceAll(name, "_", "-"), f.Tag.Get("doc")
 	if d := f.Tag.Get("default"); d != "" {
 		help = strings.TrimSuffix(help, ".") + " (default " + d + ")."
@@ -161,7 +162,7 @@ func (c *opCommand) fieldTag(name string, f reflect.StructField) reflect.StructT
 
 	required := robotmem.IsRequired(f)
 	if f.Tag.Get("cli") == "arg" {
-		if c.op.In.Field(0).Type.Kind() == reflect.String {
+		if c.Op.In.Field(0).Type.Kind() == reflect.String {
 			help += " - reads it from stdin."
 		}
 		tag := fmt.Sprintf(`arg:"" name:%q help:%q`, flag, help)
@@ -194,8 +195,8 @@ func (c *opCommand) fieldTag(name string, f reflect.StructField) reflect.StructT
 	return reflect.StructTag(tag)
 }
 
-// describe sets the help of the commands and finds the struct of each.
-func (o opCommands) describe(root *kong.Node) {
+// Describe sets the help of the commands and finds the struct of each.
+func (o Commands) Describe(root *kong.Node, examples func(path string) string) {
 	for _, n := range root.Leaves(false) {
 		// What a command says with a method Help comes before its examples.
 		n.Detail = strings.TrimSpace(n.Detail + "\n\n" + examples(n.Path()))
@@ -204,7 +205,7 @@ func (o opCommands) describe(root *kong.Node) {
 			continue
 		}
 		c.target = n.Target
-		doc, _, _ := strings.Cut(c.op.Doc, " Example: ")
+		doc, _, _ := strings.Cut(c.Op.Doc, " Example: ")
 		// Lists of commands show the first sentence.
 		first, rest, _ := strings.Cut(doc, ". ")
 		n.Help = strings.TrimSuffix(first, ".") + "."
@@ -212,18 +213,4 @@ func (o opCommands) describe(root *kong.Node) {
 			n.Detail = rest + "\n\n" + n.Detail
 		}
 	}
-}
-
-// exampleText has the examples in the help of each command, below a line "= " and its path.
-//
-//go:embed examples.txt
-var exampleText string
-
-func examples(path string) string {
-	_, lines, found := strings.Cut("\n"+exampleText, "\n= "+path+"\n")
-	if !found {
-		return ""
-	}
-	lines, _, _ = strings.Cut(strings.TrimSuffix(lines, "\n"), "\n= ")
-	return "Examples:\n\n  " + strings.ReplaceAll(lines, "\n", "\n  ")
 }
