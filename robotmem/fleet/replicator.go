@@ -156,7 +156,7 @@ type Status struct {
 	Last      time.Time  `json:"last,omitzero"` // when the site answered
 	Error     string     `json:"error,omitempty"`
 	Conflicts []SyncNote `json:"conflicts,omitempty"` // the last hundred
-	Refused   []SyncNote `json:"refused,omitempty"`
+	Refused   []SyncNote `json:"refused,omitempty"`   // by the site, or too large for it
 }
 
 // NewReplicator returns the replicator of a memory. The peer must be complete.
@@ -331,8 +331,8 @@ func (r *Replicator) Reset(ctx context.Context) error {
 
 // Push sends the changes that the site does not have, oldest first.
 func (r *Replicator) Push(ctx context.Context) error {
-	for most := int64(pushMemories); ; {
-		p, ended, err := r.Changes(ctx, most)
+	for {
+		p, ended, err := r.Changes(ctx, pushMemories)
 		if err != nil || p == nil {
 			return err
 		}
@@ -343,33 +343,56 @@ func (r *Replicator) Push(ctx context.Context) error {
 			}
 			continue
 		}
-		body, err := compressed(p)
+
+		parts, aside, err := split(p)
 		if err != nil {
 			return err
 		}
+		r.note(&PushRequest{}, &PushResponse{Refused: aside})
 
-		// The site refuses a larger body, so half of the changes are tried. A single memory is sent whatever its size.
-		if len(body) > MaxPush && len(p.Memories) > 1 {
-			most = max(1, int64(len(p.Memories))/2)
-			continue
-		}
-		ack := &PushResponse{}
-		if err := r.send(ctx, "push", body, ack); err != nil {
-			return err
-		}
-
-		// A proxy may answer in place of the site. Changes that have not arrived must not count as sent.
-		if ack.Upto != p.Upto {
-			return r.notASite("it acknowledges another push than was sent")
+		for i, part := range parts {
+			if i < len(parts)-1 {
+				err = r.pushPart(ctx, part, 0)
+			} else {
+				err = r.pushPart(ctx, part, p.Upto)
+			}
+			if err != nil {
+				return err
+			}
 		}
 
 		// After a crash before this point the same changes are sent again, and the site stores them once.
 		if err := r.sent(ctx, p.Upto, ended); err != nil {
 			return err
 		}
-		r.note(p, ack)
-		most = pushMemories
 	}
+}
+
+// pushPart sends a part of a push, with the number up to which the site has all changes then, 0 for as before.
+func (r *Replicator) pushPart(ctx context.Context, p part, upto int64) error {
+	body := p.body
+	if p.Upto != upto {
+		one := *p.PushRequest
+		one.Upto = upto
+
+		var err error
+		if body, _, err = packed(&one); err != nil {
+			return err
+		}
+	}
+
+	ack := &PushResponse{}
+	if err := r.send(ctx, "push", body, ack); err != nil {
+		return err
+	}
+
+	// A proxy may answer in place of the site. Changes that have not arrived must not count as sent.
+	if ack.Upto != upto {
+		return r.notASite("it acknowledges another push than was sent")
+	}
+	r.note(p.PushRequest, ack)
+
+	return nil
 }
 
 // sent stores how far the site is.
