@@ -41,6 +41,7 @@ func split(p *PushRequest) (parts []part, aside []SyncNote, err error) {
 			}
 			parts, aside = append(parts, some...), append(aside, left...)
 		}
+
 		return parts, aside, nil
 	}
 

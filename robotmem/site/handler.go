@@ -74,6 +74,7 @@ func admitPush(ctx context.Context, node Memories, n *local.Node, p *fleet.PushR
 				known.Memories = append(known.Memories, p.Memories[i])
 			}
 		}
+
 		return nil
 	})
 	if err != nil {
