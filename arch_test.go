@@ -132,6 +132,8 @@ var owners = map[string][]string{
 	"google.golang.org/protobuf":             {"perception/importers/message"},
 	"github.com/prometheus/client_golang":    {"web"},
 	"github.com/mewkiz/flac":                 {"perception/audio"},
+	"github.com/klippa-app/go-pdfium":        {"perception/documents"},
+	"github.com/tetratelabs/wazero":          {"perception/documents"},
 	"gonum.org/v1/gonum":                     {"perception/audio", "perception/importers/recording", "robotmem/internal/advise"},
 	"github.com/knights-analytics/hugot":     {"robotmem/embedding/onnx"},
 	"github.com/chromedp/chromedp":           {"ui/browsertest"}, // its tests alone
