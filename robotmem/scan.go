@@ -24,7 +24,7 @@ const (
 // Bulk reports whether a request of the operation may be larger than MaxRequest,
 // because it carries a payload or many items.
 func (o *Op) Bulk() bool {
-	return o.Name == "learn_batch" || o.Name == "save_perception" || o.Name == "recall"
+	return o.Name == "learn_batch" || o.Name == "save_document" || o.Name == "save_perception" || o.Name == "recall"
 }
 
 // scan checks the limits of a JSON request and allocates almost nothing. It stops at the
@@ -33,7 +33,7 @@ func (o *Op) scan(request []byte) error {
 	d := newDecoder(request)
 	defer d.release()
 
-	batch := o.Name == "learn_batch"
+	batch := o.Name == "learn_batch" || o.Name == "save_document"
 	most := maxValues
 	if batch {
 		most = maxBatchValues

@@ -30,6 +30,16 @@ type Service interface {
 	Aggregate(context.Context, *AggregateRequest) (*AggregateResponse, error)
 	// About returns what is known of a robot, an object, a place, a part or a person, or the list of them.
 	About(context.Context, *AboutRequest) (*AboutResponse, error)
+	// SaveDocument stores the text of a document as one unit. It keeps the passages that did not change, and forgets
+	// those that the new text does not have.
+	SaveDocument(context.Context, *SaveDocumentRequest) (*SaveDocumentResponse, error)
+
+	// Documents lists the documents.
+	Documents(context.Context, *DocumentsRequest) (*DocumentsResponse, error)
+
+	// RemoveDocument forgets all passages of a document.
+	RemoveDocument(context.Context, *RemoveDocumentRequest) (*RemoveDocumentResponse, error)
+
 	// Attempt begins or continues an attempt at a goal, stores a try of it, and ends it with a verdict. It says what was
 	// tried already.
 	Attempt(context.Context, *AttemptRequest) (*AttemptResponse, error)

@@ -332,6 +332,18 @@ func (ch child) About(ctx context.Context, r *robotmem.AboutRequest) (*robotmem.
 	return use[robotmem.AboutRequest, robotmem.AboutResponse](ctx, ch, "about", r)
 }
 
+func (ch child) SaveDocument(ctx context.Context, r *robotmem.SaveDocumentRequest) (*robotmem.SaveDocumentResponse, error) {
+	return use[robotmem.SaveDocumentRequest, robotmem.SaveDocumentResponse](ctx, ch, "save_document", r)
+}
+
+func (ch child) Documents(ctx context.Context, r *robotmem.DocumentsRequest) (*robotmem.DocumentsResponse, error) {
+	return use[robotmem.DocumentsRequest, robotmem.DocumentsResponse](ctx, ch, "documents", r)
+}
+
+func (ch child) RemoveDocument(ctx context.Context, r *robotmem.RemoveDocumentRequest) (*robotmem.RemoveDocumentResponse, error) {
+	return use[robotmem.RemoveDocumentRequest, robotmem.RemoveDocumentResponse](ctx, ch, "remove_document", r)
+}
+
 func (ch child) Attempt(ctx context.Context, r *robotmem.AttemptRequest) (*robotmem.AttemptResponse, error) {
 	return use[robotmem.AttemptRequest, robotmem.AttemptResponse](ctx, ch, "attempt", r)
 }

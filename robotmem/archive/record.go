@@ -12,7 +12,7 @@ import (
 // the rules in the tags, which are those of robotmem.Validate.
 type Memory struct {
 	UID        string          `json:"uid" validate:"uid"`
-	Type       string          `json:"type" validate:"oneof=fact perception"` // fact or perception
+	Type       string          `json:"type" validate:"oneof=fact perception document"` // fact, perception or document
 	Collection string          `json:"collection" validate:"required,collection"`
 	Session    string          `json:"session_id,omitempty" validate:"omitempty,session"`
 	Content    string          `json:"content" validate:"utf8,maxbytes=16384"`

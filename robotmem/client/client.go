@@ -73,6 +73,18 @@ func (c *Client) About(ctx context.Context, r *robotmem.AboutRequest) (*robotmem
 	return call[robotmem.AboutResponse](ctx, c, "about", r)
 }
 
+func (c *Client) SaveDocument(ctx context.Context, r *robotmem.SaveDocumentRequest) (*robotmem.SaveDocumentResponse, error) {
+	return call[robotmem.SaveDocumentResponse](ctx, c, "save_document", r)
+}
+
+func (c *Client) Documents(ctx context.Context, r *robotmem.DocumentsRequest) (*robotmem.DocumentsResponse, error) {
+	return call[robotmem.DocumentsResponse](ctx, c, "documents", r)
+}
+
+func (c *Client) RemoveDocument(ctx context.Context, r *robotmem.RemoveDocumentRequest) (*robotmem.RemoveDocumentResponse, error) {
+	return call[robotmem.RemoveDocumentResponse](ctx, c, "remove_document", r)
+}
+
 func (c *Client) Attempt(ctx context.Context, r *robotmem.AttemptRequest) (*robotmem.AttemptResponse, error) {
 	return call[robotmem.AttemptResponse](ctx, c, "attempt", r)
 }

@@ -50,6 +50,18 @@ func (n *Node) About(ctx context.Context, r *robotmem.AboutRequest) (*robotmem.A
 	return engine.Of(n).About(ctx, r)
 }
 
+func (n *Node) SaveDocument(ctx context.Context, r *robotmem.SaveDocumentRequest) (*robotmem.SaveDocumentResponse, error) {
+	return engine.Of(n).SaveDocument(ctx, r)
+}
+
+func (n *Node) Documents(ctx context.Context, r *robotmem.DocumentsRequest) (*robotmem.DocumentsResponse, error) {
+	return engine.Of(n).Documents(ctx, r)
+}
+
+func (n *Node) RemoveDocument(ctx context.Context, r *robotmem.RemoveDocumentRequest) (*robotmem.RemoveDocumentResponse, error) {
+	return engine.Of(n).RemoveDocument(ctx, r)
+}
+
 func (n *Node) Attempt(ctx context.Context, r *robotmem.AttemptRequest) (*robotmem.AttemptResponse, error) {
 	return engine.Of(n).Attempt(ctx, r)
 }

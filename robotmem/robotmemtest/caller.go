@@ -51,6 +51,18 @@ func (c calledBy) About(ctx context.Context, r *robotmem.AboutRequest) (*robotme
 	return c.node.About(c.ctx(ctx), r)
 }
 
+func (c calledBy) SaveDocument(ctx context.Context, r *robotmem.SaveDocumentRequest) (*robotmem.SaveDocumentResponse, error) {
+	return c.node.SaveDocument(c.ctx(ctx), r)
+}
+
+func (c calledBy) Documents(ctx context.Context, r *robotmem.DocumentsRequest) (*robotmem.DocumentsResponse, error) {
+	return c.node.Documents(c.ctx(ctx), r)
+}
+
+func (c calledBy) RemoveDocument(ctx context.Context, r *robotmem.RemoveDocumentRequest) (*robotmem.RemoveDocumentResponse, error) {
+	return c.node.RemoveDocument(c.ctx(ctx), r)
+}
+
 func (c calledBy) Attempt(ctx context.Context, r *robotmem.AttemptRequest) (*robotmem.AttemptResponse, error) {
 	return c.node.Attempt(c.ctx(ctx), r)
 }

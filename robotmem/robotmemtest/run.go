@@ -48,6 +48,7 @@ func Run(t *testing.T, open func(t *testing.T) robotmem.Service) {
 		{"Pin", pinCases},
 		{"Paging", pagingCases},
 		{"Consolidation", consolidationCases},
+		{"Document", documentCases},
 		{"Perception", perceptionCases},
 		{"Streams", streamCases},
 		{"Preview", previewCases},

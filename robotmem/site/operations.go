@@ -29,6 +29,18 @@ func (g *Guard) About(ctx context.Context, r *robotmem.AboutRequest) (*robotmem.
 	return call(ctx, g, "about", r, robotmem.Service.About)
 }
 
+func (g *Guard) SaveDocument(ctx context.Context, r *robotmem.SaveDocumentRequest) (*robotmem.SaveDocumentResponse, error) {
+	return call(ctx, g, "save_document", r, robotmem.Service.SaveDocument)
+}
+
+func (g *Guard) Documents(ctx context.Context, r *robotmem.DocumentsRequest) (*robotmem.DocumentsResponse, error) {
+	return call(ctx, g, "documents", r, robotmem.Service.Documents)
+}
+
+func (g *Guard) RemoveDocument(ctx context.Context, r *robotmem.RemoveDocumentRequest) (*robotmem.RemoveDocumentResponse, error) {
+	return call(ctx, g, "remove_document", r, robotmem.Service.RemoveDocument)
+}
+
 func (g *Guard) Attempt(ctx context.Context, r *robotmem.AttemptRequest) (*robotmem.AttemptResponse, error) {
 	return call(ctx, g, "attempt", r, robotmem.Service.Attempt)
 }
@@ -220,7 +232,7 @@ func (a *access) stats(ctx context.Context) (*admin.StatsResponse, error) {
 		res.ByStatus[status] = n
 	}
 
-	for _, kind := range []string{"fact", "perception"} {
+	for _, kind := range []string{"fact", "perception", "document"} {
 		n := int64(0)
 		count(&n, robotmem.ListRequest{Type: kind})
 		res.ByType[kind] = n

@@ -35,6 +35,15 @@ func (n *Engine) About(ctx context.Context, req *robotmem.AboutRequest) (*robotm
 					return err
 				}
 
+				// A page says what the robot has learnt of a subject. recall with entity finds what manuals say of it.
+				manuals, err := n.index.Admit(c, index.Selection{
+					Scope: index.Scope{Collection: r.Collection, Kind: robotmem.TypeDocument}, Now: n.Now(),
+				})
+				if err != nil {
+					return err
+				}
+				base = base.Difference(manuals)
+
 				*res = robotmem.AboutResponse{}
 				finder := n.finder(c, words, missing, r.Collection, base)
 

@@ -100,6 +100,7 @@ func (n *Engine) brief(ctx context.Context, res *robotmem.StartSessionResponse, 
 		// The tries of a continued attempt have a part of their own, and one without an outcome is no value.
 		filter := robotmem.Object{"outcome": map[string]any{"$in": outcomes}, "session_id": map[string]any{"$ne": res.SessionID}}
 		if at > rulesAt {
+			filter["type"] = map[string]any{"$ne": robotmem.TypeDocument} // what a manual says is no current value
 			filter["attempt.try"] = map[string]any{"$exists": false}
 		}
 		if p.memories, err = b.find(ctx, filter); err != nil {

@@ -292,7 +292,7 @@ func (n *Engine) activity(
 		case b == nil || !robotmem.InCollections(collection, text(row.Collection)):
 		case row.Kind == 1:
 			b.Facts++
-		default:
+		case row.Perception != 0:
 			b.Perceptions++
 		}
 	})

@@ -66,7 +66,7 @@ type class struct {
 	Collection, Category, Belief uint32
 	Perception                   uint32 // perception type; 0 for a fact
 	Status                       status
-	Kind                         uint8 // 1 fact, 2 perception, 0 no such memory
+	Kind                         uint8 // 1 fact, 2 perception, 3 document, 0 no such memory
 	Outcome                      Outcome
 	Seen                         uint8 // of seen
 	Later                        uint8 // 1 if Columns.later has its moments
@@ -135,7 +135,7 @@ const (
 
 var (
 	statuses = [...]string{statusActive: "active", statusSuperseded: "superseded", statusInvalidated: "invalidated"}
-	kinds    = [...]string{1: "fact", 2: "perception"}
+	kinds    = [...]string{1: "fact", 2: "perception", 3: robotmem.TypeDocument}
 )
 
 // Outcome is the outcome of a memory, 0 if it is unknown.

@@ -263,9 +263,12 @@ func (w *Writer) facts(m *robotmem.Memory, origin string) []string {
 }
 
 // origin returns where a memory comes from: the source that its writer named, and who the writer was if the
-// answer has several.
+// answer has several. That of a passage is its place in its document.
 func (w *Writer) origin(m *robotmem.Memory) string {
 	origin := ""
+	if label := robotmem.DocumentLabel(m); label != "" {
+		return unlike(robotmem.Clip(label, maxLabel), ":")
+	}
 	if m.Source != "" {
 		origin = "from " + named(m.Source)
 	}
@@ -282,6 +285,8 @@ func authorOf(m *robotmem.Memory) string {
 	}
 	return m.Provenance.Who
 }
+
+const maxLabel = 100 // characters of the place of a passage in a line
 
 const maxName = 32 // characters of a source or an author in a line
 
@@ -380,7 +385,7 @@ var placeSections = []string{"spatial", "place", "location", "room"}
 
 // sections are the keys of a context that are no parameters.
 var sections = append([]string{
-	"params", "env", "robot", "task", "success", "outcome", "result", "status", "attempt",
+	"params", "env", "robot", "task", "success", "outcome", "result", "status", "attempt", robotmem.DocumentSection,
 }, placeSections...)
 
 // Leaf is a value of a context with its path.

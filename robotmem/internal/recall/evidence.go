@@ -123,6 +123,10 @@ func (r *run) prefers(b, a *hit, kind func() text.Kind) bool {
 	if a.subject == nil || b.subject == nil {
 		return false
 	}
+	// What a document says is neither outdated by what the robot has learnt, nor the other way round.
+	if a.memory.Type == robotmem.TypeDocument || b.memory.Type == robotmem.TypeDocument {
+		return false
+	}
 	if !r.near(b, a, min(twinShare, nearShare)) {
 		return false
 	}

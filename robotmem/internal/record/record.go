@@ -120,6 +120,9 @@ func misspelt(context robotmem.Object) (out []string) {
 	return out
 }
 
+// documentConfidence is that of a passage of a document: it says what the document says.
+const documentConfidence = 0.9
+
 // RecordFor classifies and segments a text and encodes its context.
 func (b *Builder) RecordFor(kind, content string, context robotmem.Object) (*Record, error) {
 	r := &Record{}
@@ -137,6 +140,13 @@ func (b *Builder) RecordFor(kind, content string, context robotmem.Object) (*Rec
 	inferred := b.Rules.Classify(content, len(r.RawContext))
 	r.Category, r.Confidence, r.AutoTags = inferred.Category, inferred.Confidence, inferred.Tags
 	r.ScopeFiles, r.ScopeEntity = inferred.ScopeFiles, inferred.ScopeEntities
+
+	// What a manual demands is no rule that the robot has learnt, and what it tells of is no attempt.
+	if kind == robotmem.TypeDocument {
+		r.Category, r.Confidence = robotmem.TypeDocument, documentConfidence
+		return r, nil
+	}
+
 	r.Pinned = consolidate.Protected(r.Category)
 	b.setOutcome(r, statedIn(inferred))
 	if kind == "fact" {
@@ -161,11 +171,12 @@ func (b *Builder) RecordOf(m *robotmem.Memory) (*Record, error) {
 	return rec, nil
 }
 
-// HasOwnSummary reports whether the summary was made from the payload and not from the text.
+// HasOwnSummary reports whether the summary was made from the payload, or from the headings of a document, and not from
+// the text.
 func HasOwnSummary(m *robotmem.Memory) bool { return ownSummary(m.Type, m.Content, m.Summary) }
 
 func ownSummary(kind, content, summary string) bool {
-	return kind == "perception" && summary != Summarize(content)
+	return kind != "fact" && summary != Summarize(content)
 }
 
 // Words returns the search terms of a memory: of its text, its own summary, the files

@@ -31,8 +31,11 @@ func (b *Builder) guard(
 	}
 
 	field := "insight"
-	if kind == "perception" {
+	switch kind {
+	case "perception":
 		field = "description"
+	case robotmem.TypeDocument:
+		field = "passages"
 	}
 	text, remarks, err = b.guardText(field, text)
 	if err != nil {

@@ -91,6 +91,11 @@ func (tx *Tx) addUse(id int64, share, score float64) error {
 		return err
 	}
 
+	// A passage of a document has no record: it says what the document says, however an episode ends.
+	if row != nil && row.Type == robotmem.TypeDocument {
+		return nil
+	}
+
 	err = tx.withChecksum(id, func() error {
 		return tx.Exec(AddUse, share, score, tx.NextRevision(), id)
 	})

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 )
@@ -125,7 +124,7 @@ func (tx *Tx) SetPinned(id int64, pinned bool) error {
 		return err
 	}
 	row.Pinned = pinned
-	row.DecayRate = consolidate.Rate(row.Category, pinned)
+	row.DecayRate = rateOf(row)
 	row.UpdatedAt = &tx.Now
 	if !pinned {
 		row.LastAccessed = &tx.Now
@@ -162,7 +161,7 @@ func (tx *Tx) Rewrite(id int64, r *record.Record) (version int, err error) {
 		row.AutoTags = r.AutoTags
 		row.Outcome, row.OutcomeSource = r.Outcome, r.OutcomeSource
 		row.Pinned = r.Pinned
-		row.DecayRate = consolidate.Rate(r.Category, r.Pinned)
+		row.DecayRate = rateOf(row)
 		row.Hash = r.ContentHash()
 		row.Version++
 		row.LastAccessed = &tx.Now

@@ -34,7 +34,7 @@ func (tx *Tx) Insert(r *record.Record) (id int64, uid string, err error) {
 		row.ObservedAt = tx.Now
 	}
 
-	row.DecayRate, row.Hash = consolidate.Rate(row.Category, row.Pinned), r.ContentHash()
+	row.DecayRate, row.Hash = rateOf(&row), r.ContentHash()
 	row.By.Tool, row.By.Who = throughTool(tx.caller), tx.caller.Who
 	row.Revision = tx.NextRevision()
 	args, sum := values(memoryColumns, &row)
@@ -43,6 +43,14 @@ func (tx *Tx) Insert(r *record.Record) (id int64, uid string, err error) {
 	}
 
 	return id, row.UID, tx.Index(id, r, row.Revision)
+}
+
+// rateOf returns how fast a memory decays. A document does not.
+func rateOf(row *record.Row) float64 {
+	if row.Type == robotmem.TypeDocument {
+		return 0
+	}
+	return consolidate.Rate(row.Category, row.Pinned)
 }
 
 // put stores a changed row under its id.

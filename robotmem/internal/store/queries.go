@@ -111,6 +111,8 @@ var (
 	DeleteUnsealed           = Query{"DeleteUnsealed"}
 	DeleteVector             = Query{"DeleteVector"}
 	DeleteVersions           = Query{"DeleteVersions"}
+	DocumentPassages         = Query{"DocumentPassages"}
+	DocumentsStored          = Query{"DocumentsStored"}
 	DropFullText             = Query{"DropFullText"}
 	DropVectors              = Query{"DropVectors"}
 	EndedAfter               = Query{"EndedAfter"}
@@ -301,7 +303,7 @@ var Queries = []Query{
 	DeleteLoosePart, DeleteLostEvictions, DeleteMemory, DeleteModel, DeleteOldRequests, DeleteOriginsOfMemory,
 	DeleteOtherReplicas, DeletePayload, DeletePurgedFiles, DeleteRecallsOfMemory, DeleteSightingsOfMemory,
 	DeleteSignature, DeleteSignaturesOfMemory, DeleteSnapshotHead, DeleteSnapshotHeads, DeleteSnapshots,
-	DeleteTags, DeleteUnsealed, DeleteVector, DeleteVersions, DropFullText, DropVectors, EndedAfter,
+	DeleteTags, DeleteUnsealed, DeleteVector, DeleteVersions, DocumentPassages, DocumentsStored, DropFullText, DropVectors, EndedAfter,
 	EqualButForNumbers, EvictionsOf, FactsOfSession, FeatureRules, FeatureState, FeaturesAfter, FeaturesOf,
 	FileID, FilePlace, FileSize, FleetMemoriesBeyond, ForgetAnswer, FullTextUpto, GroupsOfSession, HasMemories,
 	Holdings, InheritedOutcomes, InsertAudit, InsertEviction, InsertFullText, InsertMemory, InsertModel,

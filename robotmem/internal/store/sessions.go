@@ -356,7 +356,7 @@ func (c *Conn) Candidates(session, collection string) ([]consolidate.Candidate, 
 	err := c.Query(FactsOfSession, []any{session, collection}, func(s Row) error {
 		cand := consolidate.Candidate{
 			ID: s.ColumnInt64(0), Category: s.ColumnText(1), Confidence: s.ColumnFloat(2),
-			CreatedAt: ParseTime(s.ColumnText(3)), Pinned: s.ColumnBool(4), Perception: s.ColumnText(5) == "perception",
+			CreatedAt: ParseTime(s.ColumnText(3)), Pinned: s.ColumnBool(4), Perception: s.ColumnText(5) != "fact",
 		}
 
 		var err error

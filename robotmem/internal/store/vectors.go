@@ -179,7 +179,7 @@ func (c *Conn) NextWaiting(m *Model, rows int) (found []Waiting, upto int64, don
 	f, err := c.EachChanged(texts, m.Upto, int64(rows), func(s Row) error {
 		if s.ColumnBool(6) {
 			text := s.ColumnText(4)
-			if s.ColumnText(3) == "perception" {
+			if s.ColumnText(3) != "fact" {
 				text += "\n" + s.ColumnText(5)
 			}
 			found = append(found, Waiting{s.ColumnInt64(0), s.ColumnInt64(2), text})

@@ -710,6 +710,25 @@ DELETE FROM vectors WHERE model = {model} AND memory_id = $1;
 -- name: DeleteVersions
 DELETE FROM versions WHERE memory_id = $1;
 
+-- name: DocumentPassages
+SELECT id, content, context
+FROM memories
+WHERE type = 'document'
+  AND collection = $1
+  AND CASE WHEN robotmem.is_json(context) THEN context::json #>> '{document,name}' END = $2
+  AND status = 'active'
+ORDER BY id;
+
+-- name: DocumentsStored
+SELECT collection, CASE WHEN robotmem.is_json(context) THEN context::json #>> '{document,name}' END,
+       count(*), min(created_at), max(created_at), max(valid_from),
+       max(CASE WHEN robotmem.is_json(context) AND context::json #>> '{document,sha256}' IS NOT NULL THEN context END)
+FROM memories
+WHERE type = 'document'
+  AND status = 'active'
+GROUP BY 1, 2
+ORDER BY 1, 2;
+
 -- name: DropFullText
 -- none
 
@@ -1069,6 +1088,7 @@ WHERE collection = $1
   AND (category = 'constraint'
        OR pinned <> 0)
   AND category NOT IN ('postmortem', 'gotcha')
+  AND type <> 'document'
 ORDER BY id DESC
 LIMIT $2;
 

@@ -722,6 +722,25 @@ DELETE FROM vectors_{model} WHERE memory_id = ?;
 -- name: DeleteVersions
 DELETE FROM versions WHERE memory_id = ?;
 
+-- name: DocumentPassages
+SELECT id, content, context
+FROM memories
+WHERE type = 'document'
+  AND collection = ?
+  AND CASE WHEN json_valid(context) THEN json_extract(context, '$.document.name') END = ?
+  AND status = 'active'
+ORDER BY id;
+
+-- name: DocumentsStored
+SELECT collection, CASE WHEN json_valid(context) THEN json_extract(context, '$.document.name') END,
+       count(*), min(created_at), max(created_at), max(valid_from),
+       max(CASE WHEN json_valid(context) AND json_extract(context, '$.document.sha256') IS NOT NULL THEN context END)
+FROM memories
+WHERE type = 'document'
+  AND status = 'active'
+GROUP BY 1, 2
+ORDER BY 1, 2;
+
 -- name: DropFullText
 DROP TABLE IF EXISTS memories_fts;
 
@@ -1087,6 +1106,7 @@ WHERE collection = ?
   AND (category = 'constraint'
        OR pinned)
   AND category NOT IN ('postmortem', 'gotcha')
+  AND type <> 'document'
 ORDER BY id DESC
 LIMIT ?;
 

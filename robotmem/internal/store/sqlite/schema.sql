@@ -8,7 +8,7 @@ CREATE TABLE memories(
   uid                 TEXT NOT NULL UNIQUE,
   session_id          TEXT,
   collection          TEXT NOT NULL,
-  type                TEXT NOT NULL CHECK (type IN ('fact', 'perception')),
+  type                TEXT NOT NULL CHECK (type IN ('fact', 'perception', 'document')),
   content             TEXT NOT NULL,
   human_summary       TEXT NOT NULL,
   context             TEXT NOT NULL DEFAULT '{}',
@@ -238,6 +238,7 @@ BEGIN SELECT RAISE(ABORT, 'the audit log only grows'); END;
 CREATE INDEX idx_purged_revision ON purged(revision);
 CREATE INDEX idx_sessions_created ON sessions(created_at, id);
 CREATE INDEX idx_sessions_open ON sessions(collection, id) WHERE status = 'active';
+CREATE INDEX idx_memories_document ON memories(collection, CASE WHEN json_valid(context) THEN json_extract(context, '$.document.name') END) WHERE type = 'document';
 INSERT INTO counters VALUES ('changes', 0);
 INSERT INTO counters VALUES ('feature_rules', 0);
 INSERT INTO counters VALUES ('full_text', 0);
