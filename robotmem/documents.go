@@ -67,6 +67,7 @@ type Document struct {
 	SHA256     string    `json:"sha256,omitempty" doc:"SHA-256 of the file that it was made of. Empty if its first passage was forgotten: saving the file again completes the document."`
 	Pages      int       `json:"pages,omitempty"`
 	Passages   int       `json:"passages"`
+	Context    Object    `json:"context,omitempty" doc:"The context of its passages, without their places."`
 	AddedAt    time.Time `json:"added_at"`
 	UpdatedAt  time.Time `json:"updated_at"`
 }

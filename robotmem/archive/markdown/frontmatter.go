@@ -31,8 +31,8 @@ type memoryNote struct {
 	Sum     string `json:"hash"`
 }
 
-// writeFrontMatter writes each field of a record in a line of its own, as JSON. It is YAML too.
-func writeFrontMatter(out *bytes.Buffer, record any) error {
+// WriteFrontMatter writes each field of a record in a line of its own, as JSON. It is YAML too.
+func WriteFrontMatter(out *bytes.Buffer, record any) error {
 	data, err := robotmem.EncodeJSON(record)
 	if err != nil {
 		return err
@@ -55,8 +55,8 @@ func writeFrontMatter(out *bytes.Buffer, record any) error {
 // frontMatter matches the front matter with its two fences, or the first fence if it is the only one.
 var frontMatter = regexp.MustCompile(`(?ms)\A---\r?\n(?:(.*?)^---\r*$\n?)?`)
 
-// cutFrontMatter divides a file. Without front matter fields is nil and body is the whole file.
-func cutFrontMatter(data []byte) (fields map[string]json.RawMessage, body []byte, err error) {
+// CutFrontMatter divides a file. Without front matter fields is nil and body is the whole file.
+func CutFrontMatter(data []byte) (fields map[string]json.RawMessage, body []byte, err error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 
 	at := frontMatter.FindSubmatchIndex(data)
@@ -74,9 +74,9 @@ func cutFrontMatter(data []byte) (fields map[string]json.RawMessage, body []byte
 	return fields, data[at[1]:], err
 }
 
-// noteText returns the text of an exported file, without the empty line after the front matter and
+// NoteText returns the text of an exported file, without the empty line after the front matter and
 // the line break at the end.
-func noteText(body []byte) string {
+func NoteText(body []byte) string {
 	text := strings.TrimPrefix(strings.TrimPrefix(string(body), "\r"), "\n")
 	return strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
 }

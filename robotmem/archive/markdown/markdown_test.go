@@ -19,7 +19,7 @@ func TestFrontMatterReadsNumbersAsSpelt(t *testing.T) {
 		"nothing":     {"", `{}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fields, body, err := cutFrontMatter([]byte("---\n" + test.in + "\n---\n\ntext\n"))
+			fields, body, err := CutFrontMatter([]byte("---\n" + test.in + "\n---\n\ntext\n"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -27,7 +27,7 @@ func TestFrontMatterReadsNumbersAsSpelt(t *testing.T) {
 			if diff := cmp.Diff(test.want, string(got)); diff != "" || err != nil {
 				t.Errorf("%v %s", err, diff)
 			}
-			if noteText(body) != "text" {
+			if NoteText(body) != "text" {
 				t.Errorf("body %q", body)
 			}
 		})
@@ -49,7 +49,7 @@ func TestFrontMatterNamesTheLine(t *testing.T) {
 		"twice":     {"---\na: 1\na: 2\n---\n", "line 3: a was given twice"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := cutFrontMatter([]byte(test.in))
+			_, _, err := CutFrontMatter([]byte(test.in))
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want one with %q", err, test.want)
 			}
@@ -61,13 +61,13 @@ func TestFrontMatterNamesTheLine(t *testing.T) {
 func TestNoteText(t *testing.T) {
 	for _, text := range []string{"a", "a\nb", " a \n\n b ", "---\na: b\n---\n", "a\r\nb", "- a\n- b", "\n\na\n\n", "数字 12.50"} {
 		var b bytes.Buffer
-		if err := writeFrontMatter(&b, map[string]string{"uid": "x"}); err != nil {
+		if err := WriteFrontMatter(&b, map[string]string{"uid": "x"}); err != nil {
 			t.Fatal(err)
 		}
 		b.WriteString("\n" + text + "\n")
-		_, body, err := cutFrontMatter(b.Bytes())
-		if err != nil || noteText(body) != text {
-			t.Errorf("%q came back as %q (%v)", text, noteText(body), err)
+		_, body, err := CutFrontMatter(b.Bytes())
+		if err != nil || NoteText(body) != text {
+			t.Errorf("%q came back as %q (%v)", text, NoteText(body), err)
 		}
 	}
 }
@@ -76,7 +76,7 @@ func FuzzFrontMatter(f *testing.F) {
 	f.Add("---\na: {\"b\":1.50}\n---\n\ntext\n")
 	f.Add("---\na:\n  - b: 1\n---\n")
 	f.Fuzz(func(t *testing.T, in string) {
-		fields, _, err := cutFrontMatter([]byte(in))
+		fields, _, err := CutFrontMatter([]byte(in))
 		if err != nil {
 			return
 		}

@@ -179,7 +179,7 @@ func (n *Reader) read(name string) (any, error) {
 		return nil, err
 	}
 
-	fields, body, err := cutFrontMatter(data)
+	fields, body, err := CutFrontMatter(data)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +207,7 @@ func (n *Reader) read(name string) (any, error) {
 		return nil, err
 	}
 
-	m.Where, m.Memory.Content = name, noteText(body)
+	m.Where, m.Memory.Content = name, NoteText(body)
 	changed, err := edited(m, m.Sum, &m.UpdatedAt, info.ModTime())
 	if changed {
 		m.ValidFrom = m.UpdatedAt

@@ -22,10 +22,10 @@ func TestFrontMatterKeepsValues(t *testing.T) {
 	}
 	for name, value := range record {
 		var b bytes.Buffer
-		if err := writeFrontMatter(&b, map[string]any{"field": value}); err != nil {
+		if err := WriteFrontMatter(&b, map[string]any{"field": value}); err != nil {
 			t.Fatal(err)
 		}
-		fields, _, err := cutFrontMatter(b.Bytes())
+		fields, _, err := CutFrontMatter(b.Bytes())
 		if err != nil {
 			t.Errorf("%q: %v", name, err)
 			continue

@@ -85,7 +85,7 @@ func (s *writer) Memory(m *archive.Memory, b *archive.Bytes) error {
 
 func (s *writer) note(name string, record any, body string) error {
 	var b bytes.Buffer
-	if err := writeFrontMatter(&b, record); err != nil {
+	if err := WriteFrontMatter(&b, record); err != nil {
 		return err
 	}
 	b.WriteString(body)

@@ -168,5 +168,15 @@ func Of(d *store.StoredDocument) robotmem.Document {
 	out.SHA256, _ = place["sha256"].(string)
 	out.Pages = robotmem.PageOf(place["pages"])
 
+	for key, v := range d.Head {
+		if key == robotmem.DocumentSection {
+			continue
+		}
+		if out.Context == nil {
+			out.Context = robotmem.Object{}
+		}
+		out.Context[key] = v
+	}
+
 	return out
 }
