@@ -66,7 +66,7 @@ var arrows = []struct {
 	{"robotmem/documents", []string{"robotmem", "robotmem/internal/folder", "perception/documents", "perception/importers/."}, "documents are stored through any Service"},
 	{"robotmem/notes", []string{"robotmem", "robotmem/archive/markdown", "robotmem/internal/folder"}, "notes are kept through any Service"},
 	{"robotmem/internal/folder", []string{"perception/importers/."}, "files that others write, whatever they hold"},
-	{"robotmem/internal/documents", []string{"robotmem", "robotmem/internal/store/."}, "documents as passages, below any service"},
+	{"robotmem/internal/documents", []string{"robotmem", "robotmem/internal/record", "robotmem/internal/store/."}, "documents as passages, below any service"},
 	{"robotmem/internal/tries", []string{"robotmem", "robotmem/internal/record", "robotmem/internal/store/.", "robotmem/internal/text"}, "the tries at a goal as facts, below any service"},
 	{"robotmem/internal/subjects", []string{"robotmem", "robotmem/internal/text", "robotmem/internal/units", "robotmem/spelling"}, "names of robots, places and things in texts and contexts; pure"},
 	{"robotmem/internal/profile", []string{"robotmem", "robotmem/internal/index", "robotmem/internal/lexical", "robotmem/internal/recall", "robotmem/internal/record", "robotmem/internal/store/.", "robotmem/internal/subjects", "classify"}, "pages of subjects, below any service"},

@@ -114,7 +114,7 @@ type RecallRequest struct {
 	Before         *time.Time   `json:"before,omitempty" validate:"omitempty,instant" doc:"Only memories observed before this time (RFC 3339)."`
 	AsOf           *time.Time   `json:"as_of,omitempty" validate:"omitempty,instant" tool:"rare" doc:"Search the state of the memory at this past time (RFC 3339)."`
 	ParseTime      *bool        `json:"parse_time,omitempty" default:"true" tool:"rare" doc:"Read time words in the query (yesterday, last week, before the crash at 14:05, 昨天) as after and before; times in the response shows how. false: they are words."`
-	Type           string       `json:"type,omitempty" validate:"omitempty,oneof=fact perception document" doc:"Only facts, only perceptions or only passages of documents."`
+	Type           string       `json:"type,omitempty" validate:"omitempty,oneof=fact perception document" doc:"Only facts, perceptions or documents."`
 	PerceptionType string       `json:"perception_type,omitempty" validate:"omitempty,oneof=visual tactile auditory proprioceptive procedural spatial" tool:"rare" doc:"Only perceptions of this type."`
 	Category       string       `json:"category,omitempty" validate:"max=64" doc:"Only this category."`
 	Tags           []string     `json:"tags,omitempty" validate:"max=32,dive,tag" doc:"Only memories with all of these tags."`
@@ -280,7 +280,7 @@ type ListRequest struct {
 	Limit          int      `json:"limit,omitempty" validate:"min=1,max=1000" default:"20" doc:"Memories per page, 1 to 1,000."`
 	BeforeID       int64    `json:"before_id,omitempty" validate:"min=0" doc:"Only memories with a smaller id. Pass the last id of a page to get the next one; new memories do not shift the pages."`
 	Collection     string   `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace. Default: all."`
-	Type           string   `json:"type,omitempty" validate:"omitempty,oneof=fact perception document" doc:"Only facts, only perceptions or only passages of documents."`
+	Type           string   `json:"type,omitempty" validate:"omitempty,oneof=fact perception document" doc:"Only facts, perceptions or documents."`
 	Category       string   `json:"category,omitempty" validate:"max=64" doc:"Only this category."`
 	Status         string   `json:"status,omitempty" validate:"oneof=active superseded invalidated all" default:"active" doc:"active, superseded, invalidated or all."`
 	ConfidenceMin  *float64 `json:"confidence_min,omitempty" validate:"omitempty,finite,min=0,max=1" doc:"Lowest stored confidence."`
@@ -320,7 +320,7 @@ type PlacesRequest struct {
 	Field         string     `json:"field,omitempty" validate:"utf8,max=1024" doc:"Context path of the coordinates, such as spatial.object_position. Without it the response contains only fields."`
 	FrameID       string     `json:"frame_id,omitempty" validate:"utf8,max=256" doc:"Only coordinates of this frame."`
 	MapID         string     `json:"map_id,omitempty" validate:"utf8,max=256" doc:"Only coordinates of this map."`
-	Type          string     `json:"type,omitempty" validate:"omitempty,oneof=fact perception document" doc:"Only facts, only perceptions or only passages of documents."`
+	Type          string     `json:"type,omitempty" validate:"omitempty,oneof=fact perception document" doc:"Only facts, perceptions or documents."`
 	Category      string     `json:"category,omitempty" validate:"max=64" doc:"Only this category."`
 	SessionID     string     `json:"session_id,omitempty" validate:"omitempty,session" doc:"Only memories of this episode."`
 	After         *time.Time `json:"after,omitempty" validate:"omitempty,instant" doc:"Only memories observed at or after this time (RFC 3339)."`

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/shell"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/stdin"
+	manuals "github.com/robotmem/robotmem-go/perception/documents"
 	"github.com/robotmem/robotmem-go/perception/importers"
 	"github.com/robotmem/robotmem-go/perception/importers/lerobot"
 	"github.com/robotmem/robotmem-go/perception/importers/recording"
@@ -27,12 +29,13 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/archive/markdown"
 	"github.com/robotmem/robotmem-go/robotmem/archive/python"
 	"github.com/robotmem/robotmem-go/robotmem/archive/sensors"
+	"github.com/robotmem/robotmem-go/robotmem/documents"
 	"github.com/robotmem/robotmem-go/robotmem/imports"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 type importCmd struct {
-	File           string `arg:"" help:"A file of learn requests, one a line or as a JSON array (- is stdin, also for an archive, a memory.db or an MCAP file); a recording (MCAP, rosbag2, ROS 1 bag, ULog); a map.yaml of map_server with its picture; a LeRobot dataset; an archive of export --archive; a memory.db of the Python robotmem; or Markdown, exported or written by hand. The contents decide which it is."`
+	File           string `arg:"" help:"A file of learn requests, one a line or as a JSON array (- is stdin, also for an archive, a memory.db or an MCAP file); a recording (MCAP, rosbag2, ROS 1 bag, ULog); a map.yaml of map_server with its picture; a LeRobot dataset; an archive of export --archive; a memory.db of the Python robotmem; Markdown notes with front matter, exported or written by hand; or a document (txt, md, html, docx, pdf). The contents decide which it is."`
 	DryRun         bool   `name:"dry-run" help:"Archives, memory.db, notes: check all of it and print what would be stored; store nothing."`
 	ArchiveKey     string `name:"archive-key-file" placeholder:"FILE" help:"Archives: the key of an encrypted one, if it is not that of the memory."`
 	KeepDuplicates bool   `name:"keep-duplicates" help:"Facts: store every line, also lines that repeat a known fact."`
@@ -48,7 +51,7 @@ type importCmd struct {
 	MapID    string             `name:"map-id" placeholder:"NAME" help:"Recordings: the map that poses in the frame map are of. map.yaml: its name."`
 	Events   live.Rules         `embed:""`
 	Episodes []string           `name:"episodes" sep:"," placeholder:"N,A-B" help:"LeRobot: only these episodes, such as 0,5-9."`
-	Name     string             `name:"name" placeholder:"NAME" help:"LeRobot: what the dataset is called; the folder's name unless given. The same name is stored once."`
+	Name     string             `name:"name" placeholder:"NAME" help:"LeRobot: what the dataset is called; the folder's name unless given. The same name is stored once. Documents: the name; that of the file unless given. Another text under the same name replaces it."`
 }
 
 // importer imports one kind of thing.
@@ -150,10 +153,6 @@ func sourceOf(ctx context.Context, path string) (importer, error) {
 	}
 
 	defer f.Close()
-	if markdown.Recognizes(path) {
-		return (*importCmd).markdown, nil
-	}
-
 	head := make([]byte, archive.HeadBytes)
 	n, err := f.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
@@ -161,6 +160,15 @@ func sourceOf(ctx context.Context, path string) (importer, error) {
 	}
 
 	head = head[:n]
+	kind := manuals.Accepts(path, head)
+	if markdown.Recognizes(path) && (kind != manuals.Markdown || markdown.HasFrontMatter(head)) {
+		return (*importCmd).markdown, nil
+	}
+	// Learn requests may have any name.
+	if kind != "" && (kind != manuals.Text || !bytes.ContainsAny(bytes.TrimSpace(head)[:min(1, len(bytes.TrimSpace(head)))], "{[")) {
+		return (*importCmd).document, nil
+	}
+
 	if bytes.HasPrefix(head, []byte(sqliteMagic)) {
 		if len(head) >= memoryOffset && bytes.HasPrefix(head[memoryOffset:], []byte(memoryMagic)) {
 			return nil, invalid("file", "%s is a memory of this program; run robotmem --db %s export --archive - | robotmem import - to add its memories to another", path, path)
@@ -450,6 +458,26 @@ func (c *importCmd) markdown(ctx context.Context, a *app) error {
 		}
 
 		return c.showReport(a, importAnswer{ImportReport: report, Learnt: &learnt}, err)
+	})
+}
+
+// document imports a text that people wrote for people.
+func (c *importCmd) document(ctx context.Context, a *app) error {
+	if err := c.noDryRun(); err != nil {
+		return err
+	}
+
+	return a.Use(ctx, func(m robotmem.Node) error {
+		r := manuals.NewReader(manuals.Limits{})
+		defer func() { _ = r.Close() }() // it has only read
+
+		name := cmp.Or(c.Name, filepath.Base(c.File))
+		stored, err := documents.SaveFile(ctx, collected.In(m, a.Config.Collection), r, c.File, robotmem.SaveDocumentRequest{Name: name})
+		if err != nil {
+			return importFailed("", goOn, err)
+		}
+
+		return a.show(c.JSON, stored, func(w *printed.Lines) { w.Line("%s", stored) })
 	})
 }
 

@@ -98,6 +98,7 @@ type cli struct {
 	Rekey   rekeyCmd   `cmd:"" group:"data" help:"Give an encrypted memory to another key."`
 	Key     keyCmd     `cmd:"" group:"data" help:"Make a key for an encrypted memory, or print its public key."`
 	Import  importCmd  `cmd:"" group:"data" help:"Read facts from lines of JSON, or perceptions from a recording or a dataset."`
+	Watch   watchCmd   `cmd:"" group:"data" help:"Follow a folder: its documents are stored when they change and removed with their files. With --notes, its Markdown files and the facts of the collection are kept equal both ways."`
 	Attach  attachCmd  `cmd:"" group:"node" help:"Follow a living robot: keep the last minute, store incidents, and warn where things went wrong before."`
 	Play    playCmd    `cmd:"" group:"node" help:"Show an episode or an incident in Foxglove or Lichtblick: a Foxglove WebSocket server with time control."`
 	Export  exportCmd  `cmd:"" group:"data" help:"Write every active fact as a learn request a line, or all as an MCAP file."`

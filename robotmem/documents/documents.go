@@ -6,8 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 
 	"github.com/robotmem/robotmem-go/perception/documents"
 	"github.com/robotmem/robotmem-go/perception/importers"
@@ -18,6 +20,19 @@ import (
 type Stored struct {
 	robotmem.SaveDocumentResponse
 	Notes []string `json:"notes,omitempty"` // what was not read of it
+}
+
+// String says it in a line, and each note in one more.
+func (s *Stored) String() string {
+	out := fmt.Sprintf("%s: %s, %d passages", s.Name, s.Status, s.Passages)
+	if s.Status == "updated" {
+		out += fmt.Sprintf(": %d new, %d kept, %d gone", s.Added, s.Kept, s.Removed)
+	}
+	for _, note := range append(slices.Clone(s.Notes), s.Interpreted...) {
+		out += "\n  " + note
+	}
+
+	return out
 }
 
 // Save reads the document in data and stores it under a name.

@@ -74,6 +74,11 @@ func CutFrontMatter(data []byte) (fields map[string]json.RawMessage, body []byte
 	return fields, data[at[1]:], err
 }
 
+// HasFrontMatter reports whether a file begins with front matter, as notes do. A Markdown file without it is a document.
+func HasFrontMatter(head []byte) bool {
+	return frontMatter.Match(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")))
+}
+
 // NoteText returns the text of an exported file, without the empty line after the front matter and
 // the line break at the end.
 func NoteText(body []byte) string {

@@ -95,8 +95,8 @@ func Passages(r *robotmem.SaveDocumentRequest) []Passage {
 	return out
 }
 
-// HashOf returns the hash of the file that the stored passages were made of, "" if their head is missing.
-func HashOf(stored []store.StoredPassage) string {
+// hashOf returns the hash of the file that the stored passages were made of, "" if their head is missing.
+func hashOf(stored []store.StoredPassage) string {
 	for i := range stored {
 		if sum, ok := at(stored[i].Context)["sha256"].(string); ok {
 			return sum
@@ -111,8 +111,8 @@ func at(context robotmem.Object) map[string]any {
 	return place
 }
 
-// Compare plans the change from the stored passages to those of a new text.
-func Compare(stored []store.StoredPassage, wanted []Passage) *Plan {
+// compare plans the change from the stored passages to those of a new text.
+func compare(stored []store.StoredPassage, wanted []Passage) *Plan {
 	// A text may stand at several places of a document.
 	byText := map[string][]int{}
 	for i := range stored {
@@ -156,8 +156,8 @@ func same(a, b robotmem.Object) bool {
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
-// Of returns a document of the list.
-func Of(d *store.StoredDocument) robotmem.Document {
+// documentOf returns a document of the list.
+func documentOf(d *store.StoredDocument) robotmem.Document {
 	out := robotmem.Document{
 		Name: d.Name, Collection: d.Collection, Passages: d.Passages, AddedAt: d.Added, UpdatedAt: d.Updated,
 	}

@@ -224,6 +224,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List documents
+         * @description List the documents with their title, hash, pages and passages.
+         */
+        get: operations["documents"];
+        put?: never;
+        /**
+         * Save a document
+         * @description Store the text of a manual or another document as passages with page and section. The same name with the same sha256 stores nothing. With another sha256, passages that did not change keep their memory_id, new ones are added, and those that are gone are forgotten. All of it is stored or nothing. recall finds the passages with type document.
+         */
+        post: operations["save_document"];
+        /**
+         * Remove a document
+         * @description Forget all passages of a document. The history keeps them.
+         */
+        delete: operations["remove_document"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/events": {
         parameters: {
             query?: never;
@@ -1445,6 +1473,37 @@ export interface components {
             /** @description The worst status of the checks: ok, skipped, warn or fail. */
             status: string;
         };
+        Document: {
+            /** Format: date-time */
+            added_at: string;
+            collection: string;
+            /** @description The context of its passages, without their places. */
+            context?: {
+                [key: string]: unknown;
+            };
+            media_type?: string;
+            name: string;
+            pages?: number;
+            passages: number;
+            /** @description SHA-256 of the file that it was made of. Empty if its first passage was forgotten: saving the file again completes the document. */
+            sha256?: string;
+            title?: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        DocumentPassage: {
+            /** @description The page on which it ends, if that is another. */
+            last_page?: number;
+            /** @description The page on which it begins, from 1; 0 if the document has none. */
+            page?: number;
+            /** @description The headings above it, from the outermost. */
+            section?: string[];
+            /** @description Its text, 1 byte to 16 KiB. */
+            text: string;
+        };
+        DocumentsResponse: {
+            documents: components["schemas"]["Document"][];
+        };
         EndSessionRequest: {
             /**
              * Format: date-time
@@ -2266,10 +2325,10 @@ export interface components {
             /** @description Only memories with all of these tags. */
             tags?: string[];
             /**
-             * @description Only facts or only perceptions.
+             * @description Only facts, perceptions or documents.
              * @enum {string}
              */
-            type?: "fact" | "perception";
+            type?: "fact" | "perception" | "document";
         };
         RecallResponse: {
             /** @description How many of these ended as success, failure, partial or unknown. */
@@ -2309,6 +2368,14 @@ export interface components {
             type: string;
             /** @description end_session listed it in used_memory_ids. */
             used: boolean;
+        };
+        RemoveDocumentResponse: {
+            collection: string;
+            name: string;
+            /** @description Passages that were forgotten. restore brings each back. */
+            passages: number;
+            /** @description removed. */
+            status: string;
         };
         RepairResponse: {
             doctor: components["schemas"]["DoctorResponse"];
@@ -2390,6 +2457,47 @@ export interface components {
             x?: (number | null)[];
             y?: (number | null)[];
             z?: (number | null)[];
+        };
+        SaveDocumentRequest: {
+            /**
+             * @description Namespace.
+             * @default default
+             */
+            collection?: string;
+            /** @description JSON object for every passage, such as {"robot":{"model":"X7"}}. The section document is written by the node. */
+            context?: {
+                [key: string]: unknown;
+            };
+            /** @description Its media type. */
+            media_type?: string;
+            /** @description The name of the document in its collection, such as manual.pdf; up to 512 characters. Saving another text under it replaces the document. */
+            name: string;
+            /** @description How many pages it has; 0 if it has none. */
+            pages?: number;
+            /** @description 1 to 20,000 passages, in their order. */
+            passages: components["schemas"]["DocumentPassage"][];
+            /** @description SHA-256 of the file, in hexadecimal digits. If the document was made of the same file, nothing is stored. */
+            sha256: string;
+            /** @description Its title, up to 256 characters. */
+            title?: string;
+        };
+        SaveDocumentResponse: {
+            /** @description Passages that are new. */
+            added: number;
+            collection: string;
+            /** @description Remarks, such as secrets that were masked. */
+            interpreted?: string[];
+            /** @description Passages whose text did not change. They keep their memory_id. */
+            kept: number;
+            /** @description Of those kept, how many are on another page or in another section. */
+            moved: number;
+            name: string;
+            /** @description Passages that the document has now. */
+            passages: number;
+            /** @description Passages that the new text does not have. They are forgotten, and restore brings them back. */
+            removed: number;
+            /** @description created, updated or unchanged. */
+            status: string;
         };
         SavePerceptionRequest: {
             /** @description Namespace. Default: the collection of the session, else default. */
@@ -3366,6 +3474,130 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    documents: {
+        parameters: {
+            query?: {
+                /** @description Namespace. Default: all. */
+                collection?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List documents */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentsResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    save_document: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "gripper.pdf",
+                 *       "pages": 2,
+                 *       "passages": [
+                 *         {
+                 *           "page": 2,
+                 *           "section": [
+                 *             "Safety",
+                 *             "Grippers"
+                 *           ],
+                 *           "text": "The fingers close with 40 N."
+                 *         }
+                 *       ],
+                 *       "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                 *       "title": "Gripper manual"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SaveDocumentRequest"];
+            };
+        };
+        responses: {
+            /** @description Save a document. If Accept names only text/event-stream: events, any number of progress with {done, total, unit, stage}, then result with the response or problem with the problem document. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SaveDocumentResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    remove_document: {
+        parameters: {
+            query: {
+                /** @description The name of the document. */
+                name: string;
+                /** @description Why, up to 1,000 characters. The audit log keeps the reason. */
+                reason?: string;
+                /** @description Namespace. */
+                collection?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Remove a document */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemoveDocumentResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     events: {
         parameters: {
             query?: never;
@@ -3721,8 +3953,8 @@ export interface operations {
                 before_id?: number;
                 /** @description Namespace. Default: all. */
                 collection?: string;
-                /** @description Only facts or only perceptions. */
-                type?: "fact" | "perception";
+                /** @description Only facts, perceptions or documents. */
+                type?: "fact" | "perception" | "document";
                 /**
                  * @description Only this category.
                  * @example constraint
@@ -4406,8 +4638,8 @@ export interface operations {
                 frame_id?: string;
                 /** @description Only coordinates of this map. */
                 map_id?: string;
-                /** @description Only facts or only perceptions. */
-                type?: "fact" | "perception";
+                /** @description Only facts, perceptions or documents. */
+                type?: "fact" | "perception" | "document";
                 /** @description Only this category. */
                 category?: string;
                 /** @description Only memories of this episode. */

@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { previewURL, type Memory } from "../api/client";
 import { summary } from "../app/summary";
 import { ago, date, minute, moment, percent, texts } from "../app/text";
+import { documentLabel } from "./document";
 import { drawable } from "./drawable";
 import { Icon, type IconName } from "./icons";
 import { markedParts } from "./marked";
@@ -89,6 +90,7 @@ export function MemoryRow({ m, words = "", children }: { m: Memory; words?: stri
         <a class="row-title" dir="auto" href={`/memory/${m.memory_id}`}>
           <Marked text={m.content} words={words} />
         </a>
+        {m.type === "document" && <p class="row-summary">{documentLabel(m)}</p>}
         {m.type === "perception" && m.summary && m.summary !== m.content && <p class="row-summary">{summary(m.summary)}</p>}
         <p class="row-facts">
           <Outcome of={outcome(m)} />

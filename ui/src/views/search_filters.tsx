@@ -49,6 +49,7 @@ export function Filters({ q, set }: FiltersProps) {
             ["", t("any")],
             ["fact", t("fact")],
             ["perception", t("perception")],
+            ["document", t("document")],
           ]}
           onChange={field("type")}
         />

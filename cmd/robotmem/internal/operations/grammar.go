@@ -72,7 +72,7 @@ func (c *Command) several() bool {
 func New() (commands Commands, grammar any) {
 	commands = Commands{}
 
-	var top, sessions []reflect.StructField
+	var top, sessions, documents []reflect.StructField
 
 	for _, op := range robotmem.Ops() {
 		if op.CLI == "" {
@@ -81,16 +81,26 @@ func New() (commands Commands, grammar any) {
 		c := &Command{Op: op}
 		commands[op.CLI] = c
 		name, of, group := op.CLI, &top, "memory"
-		if _, nested, ok := strings.Cut(op.CLI, " "); ok {
+		if parent, nested, ok := strings.Cut(op.CLI, " "); ok {
 			name, of, group = nested, &sessions, "sessions"
+			if parent == "documents" {
+				of, group = &documents, "memory"
+			}
+		}
+		byDefault := ""
+		if op.CLI == "documents list" {
+			byDefault = ` default:"withargs"`
 		}
 		*of = append(*of, reflect.StructField{
 			Name: fmt.Sprintf("Op%d", len(commands)), Type: c.build(),
-			Tag: reflect.StructTag(fmt.Sprintf(`cmd:"" name:%q group:%q`, name, group)),
+			Tag: reflect.StructTag(fmt.Sprintf(`cmd:"" name:%q group:%q`, name, group) + byDefault),
 		})
 	}
 
 	top = append(top, reflect.StructField{
+		Name: "Documents", Type: reflect.StructOf(documents),
+		Tag: `cmd:"" name:"documents" group:"memory" help:"List and remove documents, which import and watch store."`,
+	}, reflect.StructField{
 		Name: "Session", Type: reflect.StructOf(sessions),
 		Tag: `cmd:"" name:"session" group:"sessions" help:"Open, close, list and replay episodes."`,
 	})

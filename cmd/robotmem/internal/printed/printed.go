@@ -29,6 +29,7 @@ const (
 // columns are the fields that a table shows of a struct with many.
 var columns = map[reflect.Type]string{
 	reflect.TypeFor[robotmem.Memory]():          "memory_id observed_at collection category confidence content",
+	reflect.TypeFor[robotmem.Document]():        "name collection title pages passages updated_at",
 	reflect.TypeFor[robotmem.Session]():         "session_id collection status created_at memory_count outcome_score",
 	reflect.TypeFor[robotmem.Version]():         "version status from to change reason content",
 	reflect.TypeFor[robotmem.BriefMemory]():     "memory_id category summary",
@@ -240,6 +241,9 @@ func printRecall(w *Lines, r *robotmem.RecallResponse) {
 		}
 
 		var why []string
+		if label := robotmem.DocumentLabel(&m); label != "" {
+			why = append(why, label)
+		}
 		if m.Distance != nil {
 			why = append(why, fmt.Sprintf("%.3g away", *m.Distance))
 		}

@@ -26,6 +26,16 @@ class Budget(TypedDict, total=False):
     perception_type: Literal["visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"]
 
 
+class _DocumentPassage(TypedDict):
+    text: str
+
+
+class DocumentPassage(_DocumentPassage, total=False):
+    last_page: int
+    page: int
+    section: Sequence[str]
+
+
 class _LearnRequest(TypedDict):
     insight: str
 
@@ -105,7 +115,7 @@ class RecallFields(TypedDict, total=False):
     spatial_sort: SpatialSort | None
     surprise: int | None
     tags: Sequence[str] | None
-    type: Literal["fact", "perception"] | None
+    type: Literal["fact", "perception", "document"] | None
 
 
 class AdviseFields(TypedDict, total=False):
@@ -473,6 +483,27 @@ class DoctorResponse(Answer):
     if TYPE_CHECKING:
 
         def __iter__(self) -> Iterator[Check]: ...
+
+
+class Document(Answer):
+    added_at: datetime.datetime
+    collection: str
+    context: Object
+    media_type: str | None
+    name: str
+    pages: int | None
+    passages: int
+    sha256: str | None
+    title: str | None
+    updated_at: datetime.datetime
+
+    _times: ClassVar[frozenset[str]] = frozenset(["added_at", "updated_at"])
+
+
+class DocumentsResponse(Answer):
+    documents: list[Document]
+
+    _nested: ClassVar[dict[str, str]] = {"documents": "[Document"}
 
 
 class EndSessionResponse(Answer):
@@ -963,6 +994,13 @@ class RecalledMemory(Answer):
     used: bool
 
 
+class RemoveDocumentResponse(Answer):
+    collection: str
+    name: str
+    passages: int
+    status: str
+
+
 class RepairResponse(Answer):
     doctor: DoctorResponse
     interpreted: list[str]
@@ -1029,6 +1067,18 @@ class SamplesResponse(Answer):
     z: list[Any]
 
     _nested: ClassVar[dict[str, str]] = {"channels": "[Channel"}
+
+
+class SaveDocumentResponse(Answer):
+    added: int
+    collection: str
+    interpreted: list[str]
+    kept: int
+    moved: int
+    name: str
+    passages: int
+    removed: int
+    status: str
 
 
 class SavePerceptionResponse(Answer):
@@ -1305,6 +1355,9 @@ ROUTES: dict[str, tuple[str, str, bool]] = {
     "about": ("GET", "/api/about", True),
     "attempt": ("POST", "/api/attempts", False),
     "save_perception": ("POST", "/api/perceptions", False),
+    "save_document": ("POST", "/api/documents", False),
+    "documents": ("GET", "/api/documents", True),
+    "remove_document": ("DELETE", "/api/documents", False),
     "forget": ("DELETE", "/api/memory/{memory_id}", False),
     "restore": ("POST", "/api/memory/{memory_id}/restore", False),
     "update": ("PUT", "/api/memory/{memory_id}", False),
@@ -1424,7 +1477,7 @@ class Operations:
         before: Time | None = None,
         as_of: Time | None = None,
         parse_time: bool | None = None,
-        type: Literal["fact", "perception"] | None = None,
+        type: Literal["fact", "perception", "document"] | None = None,
         perception_type: Literal["visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"] | None = None,
         category: str | None = None,
         tags: Sequence[str] | None = None,
@@ -1465,7 +1518,7 @@ class Operations:
             as_of: Search the state of the memory at this past time (RFC 3339).
             parse_time: Read time words in the query (yesterday, last week, before the crash at 14:05, 昨天)
                 as after and before; times in the response shows how. false: they are words.
-            type: Only facts or only perceptions.
+            type: Only facts, perceptions or documents.
             perception_type: Only perceptions of this type.
             category: Only this category.
             tags: Only memories with all of these tags.
@@ -1760,6 +1813,65 @@ class Operations:
             "session_id": session_id, "observed_at": observed_at, "source": source, "origin": origin,
             "request_id": request_id}))
 
+    def save_document(
+        self,
+        name: str,
+        sha256: str,
+        passages: Sequence[DocumentPassage],
+        *,
+        media_type: str | None = None,
+        title: str | None = None,
+        pages: int | None = None,
+        context: Object | None = None,
+        collection: str | None = None,
+    ) -> SaveDocumentResponse:
+        """Store the text of a manual or another document as passages with page and section. The same name
+        with the same sha256 stores nothing. With another sha256, passages that did not change keep their
+        memory_id, new ones are added, and those that are gone are forgotten. All of it is stored or nothing.
+        recall finds the passages with type document.
+
+        Args:
+            name: The name of the document in its collection, such as manual.pdf; up to 512 characters. Saving
+                another text under it replaces the document.
+            sha256: SHA-256 of the file, in hexadecimal digits. If the document was made of the same file,
+                nothing is stored.
+            media_type: Its media type.
+            title: Its title, up to 256 characters.
+            pages: How many pages it has; 0 if it has none.
+            passages: 1 to 20,000 passages, in their order.
+            context: JSON object for every passage, such as {"robot":{"model":"X7"}}. The section document is
+                written by the node.
+            collection: Namespace.
+        """
+        return SaveDocumentResponse(self._call("save_document", {"name": name, "sha256": sha256, "media_type":
+            media_type, "title": title, "pages": pages, "passages": passages, "context": context,
+            "collection": collection}))
+
+    def documents(self, *, collection: str | None = None) -> DocumentsResponse:
+        """List the documents with their title, hash, pages and passages.
+
+        Args:
+            collection: Namespace. Default: all.
+        """
+        return DocumentsResponse(self._call("documents", {"collection": collection}))
+
+    def remove_document(
+        self,
+        name: str,
+        *,
+        reason: str | None = None,
+        collection: str | None = None,
+    ) -> RemoveDocumentResponse:
+        """Forget all passages of a document. The history keeps them.
+
+        Args:
+            name: The name of the document.
+            reason: Why, up to 1,000 characters. The audit log keeps the reason.
+            collection: Namespace.
+        """
+        return RemoveDocumentResponse(self._call("remove_document", {"name": name, "reason": reason,
+            "collection": collection}))
+
     def forget(self, memory_id: int | str, reason: str, *, purge: bool | None = None) -> ForgetResponse:
         """Remove a misleading memory from recall when update cannot correct it. The history keeps it, and
         restore undoes it. Example: {"memory_id":7,"reason":"the force sensor was not calibrated"}.
@@ -1966,7 +2078,7 @@ class Operations:
         limit: int | None = None,
         before_id: int | None = None,
         collection: str | None = None,
-        type: Literal["fact", "perception"] | None = None,
+        type: Literal["fact", "perception", "document"] | None = None,
         category: str | None = None,
         status: Literal["active", "superseded", "invalidated", "all"] | None = None,
         confidence_min: float | None = None,
@@ -1987,7 +2099,7 @@ class Operations:
             before_id: Only memories with a smaller id. Pass the last id of a page to get the next one; new
                 memories do not shift the pages.
             collection: Namespace. Default: all.
-            type: Only facts or only perceptions.
+            type: Only facts, perceptions or documents.
             category: Only this category.
             status: active, superseded, invalidated or all.
             confidence_min: Lowest stored confidence.
@@ -2110,7 +2222,7 @@ class Operations:
         field: str | None = None,
         frame_id: str | None = None,
         map_id: str | None = None,
-        type: Literal["fact", "perception"] | None = None,
+        type: Literal["fact", "perception", "document"] | None = None,
         category: str | None = None,
         session_id: str | None = None,
         after: Time | None = None,
@@ -2131,7 +2243,7 @@ class Operations:
                 contains only fields.
             frame_id: Only coordinates of this frame.
             map_id: Only coordinates of this map.
-            type: Only facts or only perceptions.
+            type: Only facts, perceptions or documents.
             category: Only this category.
             session_id: Only memories of this episode.
             after: Only memories observed at or after this time (RFC 3339).
@@ -2393,7 +2505,7 @@ class AsyncOperations:
         before: Time | None = None,
         as_of: Time | None = None,
         parse_time: bool | None = None,
-        type: Literal["fact", "perception"] | None = None,
+        type: Literal["fact", "perception", "document"] | None = None,
         perception_type: Literal["visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"] | None = None,
         category: str | None = None,
         tags: Sequence[str] | None = None,
@@ -2434,7 +2546,7 @@ class AsyncOperations:
             as_of: Search the state of the memory at this past time (RFC 3339).
             parse_time: Read time words in the query (yesterday, last week, before the crash at 14:05, 昨天)
                 as after and before; times in the response shows how. false: they are words.
-            type: Only facts or only perceptions.
+            type: Only facts, perceptions or documents.
             perception_type: Only perceptions of this type.
             category: Only this category.
             tags: Only memories with all of these tags.
@@ -2730,6 +2842,65 @@ class AsyncOperations:
             collection, "session_id": session_id, "observed_at": observed_at, "source": source, "origin":
             origin, "request_id": request_id}))
 
+    async def save_document(
+        self,
+        name: str,
+        sha256: str,
+        passages: Sequence[DocumentPassage],
+        *,
+        media_type: str | None = None,
+        title: str | None = None,
+        pages: int | None = None,
+        context: Object | None = None,
+        collection: str | None = None,
+    ) -> SaveDocumentResponse:
+        """Store the text of a manual or another document as passages with page and section. The same name
+        with the same sha256 stores nothing. With another sha256, passages that did not change keep their
+        memory_id, new ones are added, and those that are gone are forgotten. All of it is stored or nothing.
+        recall finds the passages with type document.
+
+        Args:
+            name: The name of the document in its collection, such as manual.pdf; up to 512 characters. Saving
+                another text under it replaces the document.
+            sha256: SHA-256 of the file, in hexadecimal digits. If the document was made of the same file,
+                nothing is stored.
+            media_type: Its media type.
+            title: Its title, up to 256 characters.
+            pages: How many pages it has; 0 if it has none.
+            passages: 1 to 20,000 passages, in their order.
+            context: JSON object for every passage, such as {"robot":{"model":"X7"}}. The section document is
+                written by the node.
+            collection: Namespace.
+        """
+        return SaveDocumentResponse(await self._call("save_document", {"name": name, "sha256": sha256,
+            "media_type": media_type, "title": title, "pages": pages, "passages": passages, "context":
+            context, "collection": collection}))
+
+    async def documents(self, *, collection: str | None = None) -> DocumentsResponse:
+        """List the documents with their title, hash, pages and passages.
+
+        Args:
+            collection: Namespace. Default: all.
+        """
+        return DocumentsResponse(await self._call("documents", {"collection": collection}))
+
+    async def remove_document(
+        self,
+        name: str,
+        *,
+        reason: str | None = None,
+        collection: str | None = None,
+    ) -> RemoveDocumentResponse:
+        """Forget all passages of a document. The history keeps them.
+
+        Args:
+            name: The name of the document.
+            reason: Why, up to 1,000 characters. The audit log keeps the reason.
+            collection: Namespace.
+        """
+        return RemoveDocumentResponse(await self._call("remove_document", {"name": name, "reason": reason,
+            "collection": collection}))
+
     async def forget(self, memory_id: int | str, reason: str, *, purge: bool | None = None) -> ForgetResponse:
         """Remove a misleading memory from recall when update cannot correct it. The history keeps it, and
         restore undoes it. Example: {"memory_id":7,"reason":"the force sensor was not calibrated"}.
@@ -2936,7 +3107,7 @@ class AsyncOperations:
         limit: int | None = None,
         before_id: int | None = None,
         collection: str | None = None,
-        type: Literal["fact", "perception"] | None = None,
+        type: Literal["fact", "perception", "document"] | None = None,
         category: str | None = None,
         status: Literal["active", "superseded", "invalidated", "all"] | None = None,
         confidence_min: float | None = None,
@@ -2957,7 +3128,7 @@ class AsyncOperations:
             before_id: Only memories with a smaller id. Pass the last id of a page to get the next one; new
                 memories do not shift the pages.
             collection: Namespace. Default: all.
-            type: Only facts or only perceptions.
+            type: Only facts, perceptions or documents.
             category: Only this category.
             status: active, superseded, invalidated or all.
             confidence_min: Lowest stored confidence.
@@ -3081,7 +3252,7 @@ class AsyncOperations:
         field: str | None = None,
         frame_id: str | None = None,
         map_id: str | None = None,
-        type: Literal["fact", "perception"] | None = None,
+        type: Literal["fact", "perception", "document"] | None = None,
         category: str | None = None,
         session_id: str | None = None,
         after: Time | None = None,
@@ -3102,7 +3273,7 @@ class AsyncOperations:
                 contains only fields.
             frame_id: Only coordinates of this frame.
             map_id: Only coordinates of this map.
-            type: Only facts or only perceptions.
+            type: Only facts, perceptions or documents.
             category: Only this category.
             session_id: Only memories of this episode.
             after: Only memories observed at or after this time (RFC 3339).
