@@ -82,15 +82,18 @@ func facts(t *testing.T, m robotmem.Service) map[string]robotmem.Memory {
 	out := map[string]robotmem.Memory{}
 
 	page := robotmem.ListRequest{Limit: 1000, Type: "fact"}
-	res, err := m.List(t.Context(), &page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if res.Next != "" {
-		t.Fatal("too many facts for a page")
-	}
-	for _, one := range res.Memories {
-		out[one.UID] = one
+	for {
+		res, err := m.List(t.Context(), &page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range res.Memories {
+			out[one.UID] = one
+		}
+		if res.Next == "" {
+			break
+		}
+		page.Cursor = res.Next
 	}
 
 	return out

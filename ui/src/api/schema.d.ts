@@ -3563,7 +3563,10 @@ export interface operations {
     remove_document: {
         parameters: {
             query: {
-                /** @description The name of the document. */
+                /**
+                 * @description The name of the document.
+                 * @example gripper.pdf
+                 */
                 name: string;
                 /** @description Why, up to 1,000 characters. The audit log keeps the reason. */
                 reason?: string;
