@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -142,7 +141,7 @@ func attribute(e xml.StartElement, name string) string {
 	return ""
 }
 
-var headingName = regexp.MustCompile(`(?i)^(?:heading|überschrift|titre|titolo|標題|标题|見出し) ?([1-9])$`)
+var headingName = pattern(`(?i)^(?:heading|überschrift|titre|titolo|標題|标题|見出し) ?([1-9])$`)
 
 // style notes which styles are headings: by their outline level, or by their name.
 func (d *docxReader) style(_ *xml.Decoder, t xml.Token) error {
@@ -155,7 +154,7 @@ func (d *docxReader) style(_ *xml.Decoder, t xml.Token) error {
 	case "style":
 		d.styled = attribute(e, "styleId")
 	case "name":
-		if m := headingName.FindStringSubmatch(attribute(e, "val")); m != nil {
+		if m := headingName().FindStringSubmatch(attribute(e, "val")); m != nil {
 			d.levels[d.styled] = int(m[1][0] - '0')
 		} else if strings.EqualFold(attribute(e, "val"), "title") {
 			d.levels[d.styled] = 1

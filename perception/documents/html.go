@@ -188,7 +188,7 @@ func (h *htmlReader) end(name string) error {
 
 func (h *htmlReader) flush() error {
 	text := h.text.String()
-	if h.kind == item && strings.TrimSpace(text) != "" && !bullet.MatchString(text) {
+	if h.kind == item && strings.TrimSpace(text) != "" && !bullet().MatchString(text) {
 		text = "- " + strings.TrimSpace(text)
 	}
 

@@ -3,8 +3,8 @@ package documents
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -27,15 +27,16 @@ type entry struct {
 // layout makes blocks of the lines of pages: it leaves out what is repeated on each page, finds the headings, and joins
 // the lines of a paragraph.
 type layout struct {
-	pages   [][]line
-	outline []entry
+	pages    [][]line
+	outline  []entry
+	contents []int // pages of a table of contents without leaders, whose lines are left out
 }
 
 // hyphens are the marks that PDFium puts where a word was divided at the end of a line.
 var hyphens = strings.NewReplacer("\x02\r\n", "", "\x02", "", "\ufffe\r\n", "", "\ufffe", "", "\u00ad\r\n", "")
 
 // leaders matches a line of a table of contents, which repeats a heading.
-var leaders = regexp.MustCompile(`(?:\.\s?){4,}\s*(?:\d+|[ivxlc]+)?$|(?:…\s?){2,}\s*\d+$`)
+var leaders = pattern(`(?:\.\s?){4,}\s*(?:\d+|[ivxlc]+)?$|(?:…\s?){2,}\s*\d+$`)
 
 func isLetter(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
@@ -78,7 +79,7 @@ func ranges(numbers []int) string {
 	return strings.Join(parts, ", ")
 }
 
-var digits = regexp.MustCompile(`\d+|\b[ivxlc]+\b`)
+var digits = pattern(`\d+|\b[ivxlc]+\b`)
 
 // edges are the lines of a page that may be a header or a footer, by their place from the top or from the bottom.
 const edges = 2 // running goes through them
@@ -109,7 +110,7 @@ func (l *layout) running() []map[int]bool {
 		for n, page := range l.pages {
 			for _, edge := range []int{0, 1, -1, -2} {
 				if i, ok := at(page, edge); ok {
-					f(n, i, edge, digits.ReplaceAllString(strings.ToLower(page[i].text), "#"))
+					f(n, i, edge, digits().ReplaceAllString(strings.ToLower(page[i].text), "#"))
 				}
 			}
 		}
@@ -143,15 +144,51 @@ func (l *layout) running() []map[int]bool {
 	return out
 }
 
+var numberAtEnd = pattern(`^\D.*\s(\d{1,4})$`)
+
+// isContents reports whether a page is one of a table of contents: it is among the first ones, and half of its lines end
+// with numbers of later pages, which grow.
+func (l *layout) isContents(n int, page []line) bool {
+	const least = 8 // lines
+
+	if n > max(4, len(l.pages)/10) || len(page) < least {
+		return false
+	}
+
+	entries, grow, last := 0, 0, 0
+	for _, one := range page {
+		m := numberAtEnd().FindStringSubmatch(one.text)
+		if m == nil {
+			continue
+		}
+
+		number, _ := strconv.Atoi(m[1]) // of at most four digits
+		if number > len(l.pages) {
+			continue
+		}
+		entries++
+		if number >= last {
+			grow++
+		}
+		last = number
+	}
+
+	return entries >= least && entries*2 >= len(page) && grow*10 >= entries*9 && last > n
+}
+
 // blocks adds the blocks of all pages.
 func (l *layout) blocks(out *blocks) error {
 	running := l.running()
 	for n := range l.pages {
 		kept := l.pages[n][:0:0]
 		for i, one := range l.pages[n] {
-			if !running[n][i] && !leaders.MatchString(one.text) {
+			if !running[n][i] && !leaders().MatchString(one.text) {
 				kept = append(kept, one)
 			}
+		}
+		if l.isContents(n, kept) {
+			l.contents = append(l.contents, n+1)
+			kept = slices.DeleteFunc(kept, func(one line) bool { return numberAtEnd().MatchString(one.text) })
 		}
 		l.pages[n] = kept
 	}
@@ -358,7 +395,7 @@ func (p *pager) begin(k kind, l line) {
 
 // line appends a line to the block, or begins another block.
 func (p *pager) line(l line, first bool) error {
-	listed := bullet.MatchString(l.text)
+	listed := bullet().MatchString(l.text)
 
 	if p.text.Len() == 0 || p.one.kind == heading || listed || p.ends(l, first) {
 		if err := p.flush(); err != nil {
@@ -501,13 +538,13 @@ func letters(s string) string {
 }
 
 // chapterNumber is what one of a printed title and an entry may have before the words.
-var chapterNumber = regexp.MustCompile(`^(?:chapter|appendix|part|section|kapitel|第)?(?:\d+|[a-z])(?:章|部)?`)
+var chapterNumber = pattern(`^(?:chapter|appendix|part|section|kapitel|第)?(?:\d+|[a-z])(?:章|部)?`)
 
 func sameTitle(a, b string) bool {
 	if a == b {
 		return a != ""
 	}
-	bare := func(s string) string { return chapterNumber.ReplaceAllString(s, "") }
+	bare := func(s string) string { return chapterNumber().ReplaceAllString(s, "") }
 
 	return len(a) > 3 && len(b) > 3 && (bare(a) == b || a == bare(b))
 }

@@ -1,19 +1,18 @@
 package documents
 
 import (
-	"regexp"
 	"strings"
 )
 
 var (
-	atx        = regexp.MustCompile(`^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$`)
-	fenceLine  = regexp.MustCompile("^ {0,3}(```+|~~~+)")
-	tableRule  = regexp.MustCompile(`^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$`)
-	htmlRemark = regexp.MustCompile(`(?s)<!--.*?-->`)
-	htmlTag    = regexp.MustCompile(`</?[a-zA-Z][^<>]{0,300}>`)
-	link       = regexp.MustCompile(`!?\[([^\[\]]*)\]\(([^()\s]*)(?:\s+"[^"]*")?\)`)
-	frontBlock = regexp.MustCompile(`(?s)\A---\n(.*?)\n---\n`)
-	frontTitle = regexp.MustCompile(`(?m)^title:\s*["']?(.*?)["']?\s*$`)
+	atx        = pattern(`^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$`)
+	fenceLine  = pattern("^ {0,3}(```+|~~~+)")
+	tableRule  = pattern(`^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$`)
+	htmlRemark = pattern(`(?s)<!--.*?-->`)
+	htmlTag    = pattern(`</?[a-zA-Z][^<>]{0,300}>`)
+	link       = pattern(`!?\[([^\[\]]*)\]\(([^()\s]*)(?:\s+"[^"]*")?\)`)
+	frontBlock = pattern(`(?s)\A---\n(.*?)\n---\n`)
+	frontTitle = pattern(`(?m)^title:\s*["']?(.*?)["']?\s*$`)
 )
 
 // readMarkdown reads Markdown line by line: headings, paragraphs, items, tables and code. Emphasis stays as it is written.
@@ -23,15 +22,15 @@ func readMarkdown(data []byte, doc *Document, out *blocks) error {
 		return err
 	}
 
-	if m := frontBlock.FindStringSubmatch(text); m != nil {
+	if m := frontBlock().FindStringSubmatch(text); m != nil {
 		text = text[len(m[0]):]
-		if t := frontTitle.FindStringSubmatch(m[1]); t != nil {
+		if t := frontTitle().FindStringSubmatch(m[1]); t != nil {
 			doc.Title = t[1]
 		}
 	}
 
 	m := &markdownReader{doc: doc, out: out}
-	text = htmlRemark.ReplaceAllString(text, "")
+	text = htmlRemark().ReplaceAllString(text, "")
 
 	for line := range strings.SplitSeq(text, "\n") {
 		if err := m.line(line); err != nil {
@@ -64,7 +63,7 @@ func (m *markdownReader) flush() error {
 
 // plain returns a text without tags, and with the words of its links.
 func plain(text string) string {
-	return htmlTag.ReplaceAllString(link.ReplaceAllString(text, "$1"), "")
+	return htmlTag().ReplaceAllString(link().ReplaceAllString(text, "$1"), "")
 }
 
 func (m *markdownReader) line(line string) error {
@@ -78,35 +77,35 @@ func (m *markdownReader) line(line string) error {
 		return nil
 	}
 
-	if h := atx.FindStringSubmatch(line); h != nil {
+	if h := atx().FindStringSubmatch(line); h != nil {
 		return m.heading(len(h[1]), h[2])
 	}
 
 	blank := strings.TrimSpace(line) == ""
 
 	switch {
-	case fenceLine.MatchString(line):
+	case fenceLine().MatchString(line):
 		err := m.flush()
-		m.kind, m.fence = code, fenceLine.FindStringSubmatch(line)[1]
+		m.kind, m.fence = code, fenceLine().FindStringSubmatch(line)[1]
 
 		return err
 	case blank:
 		return m.flush()
-	case underline.MatchString(line) && len(m.part) == 1 && m.kind == paragraph:
+	case underline().MatchString(line) && len(m.part) == 1 && m.kind == paragraph:
 		title := m.part[0]
 		m.part = m.part[:0]
 
 		return m.heading(1+strings.Index("=-~", line[:1]), title)
-	case len(m.part) == 0 && (strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")) && !bullet.MatchString(line):
+	case len(m.part) == 0 && (strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")) && !bullet().MatchString(line):
 		return m.out.add(code, 0, line)
 	case strings.HasPrefix(strings.TrimSpace(line), "|"):
-		if err := m.flush(); err != nil || tableRule.MatchString(line) {
+		if err := m.flush(); err != nil || tableRule().MatchString(line) {
 			return err
 		}
 		m.part, m.kind = append(m.part, tableRow(line)), row
 
 		return m.flush()
-	case bullet.MatchString(line):
+	case bullet().MatchString(line):
 		if err := m.flush(); err != nil {
 			return err
 		}

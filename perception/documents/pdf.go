@@ -85,8 +85,9 @@ func (r *Reader) readPDF(ctx context.Context, data []byte, doc *Document, out *b
 
 	err = p.read(ctx, data)
 	if err == nil {
-		doc.Title, doc.Pages, doc.Notes = p.title, p.count, p.notes()
+		doc.Title, doc.Pages = p.title, p.count
 		err = p.layout.blocks(out)
+		doc.Notes = p.notes()
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -323,6 +324,7 @@ func (p *pdfFile) notes() (out []string) {
 		more  string
 	}{
 		{p.empty, "has no text", "have no text"},
+		{p.layout.contents, "is a table of contents, which is left out", "are a table of contents, which is left out"},
 		{p.unmapped, "has letters without a meaning (its font has no table of characters)", "have letters without a meaning (their fonts have no table of characters)"},
 		{p.unreadble, "is damaged", "are damaged"},
 	} {

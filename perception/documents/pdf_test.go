@@ -155,7 +155,7 @@ func TestPDFHasPagesSectionsAndWholeSentences(t *testing.T) {
 	if at < 0 {
 		t.Fatal("a passage is missing")
 	}
-	if p := doc.Passages[at]; p.Page != 3 || p.Last != 6 || !slices.Equal(p.Section, []string{"1 Safety", "1.1 Grippers"}) {
+	if p := doc.Passages[at]; p.Page != 3 || p.Last != 4 || !slices.Equal(p.Section, []string{"1 Safety", "1.1 Grippers"}) {
 		t.Errorf("got pages %d to %d, section %q", p.Page, p.Last, p.Section)
 	}
 	if !slices.Equal(doc.Notes, []string{"page 5 has no text"}) || doc.Pages != 6 {
@@ -176,6 +176,25 @@ func TestPDFTakesSectionsFromTheOutline(t *testing.T) {
 	}
 	if strings.Contains(doc.Passages[1].Text, "Grippers") {
 		t.Error("the heading is in the text too")
+	}
+}
+
+func TestATableOfContentsIsLeftOut(t *testing.T) {
+	contents := ""
+	for i := range 12 {
+		contents += fmt.Sprintf("12 50 %d Topic number %c %d\n", 700-20*i, 'a'+rune(i), 2+i/2)
+	}
+	pages := []string{contents}
+	for i := range 8 {
+		pages = append(pages, fmt.Sprintf("12 50 700 The text of the topic with the letter %c says enough.\n12 50 660 It ends here.\n", 'a'+rune(i)))
+	}
+
+	doc, err := readPDF(t, pdfOf(t, nil, pages...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(texts(doc), "Topic number") || !slices.Contains(doc.Notes, "page 1 is a table of contents, which is left out") {
+		t.Errorf("got %q\n%s", doc.Notes, texts(doc))
 	}
 }
 

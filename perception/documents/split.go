@@ -96,7 +96,9 @@ func (s *splitter) add(u unit) {
 	if u.bound {
 		limit = goodPassage + (mostPassage-goodPassage)/2
 	}
-	if s.runes > 0 && s.runes+u.runes > mostPassage || s.runes >= leastPassage && s.runes+u.runes > limit {
+	// Pages may be left out between two units.
+	apart := s.runes > 0 && u.page > s.last+1
+	if apart || s.runes > 0 && s.runes+u.runes > mostPassage || s.runes >= leastPassage && s.runes+u.runes > limit {
 		s.flush()
 	}
 	if s.runes == 0 {

@@ -6,10 +6,17 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/unicode"
 )
+
+// pattern returns a regular expression that is compiled when it is used first, so that a program that reads no document
+// pays nothing.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // decodeText returns a text in UTF-8. UTF-16 is told by its mark, or by the zero bytes of its Latin letters.
 func decodeText(data []byte) (string, error) {
@@ -75,15 +82,15 @@ func invalidAt(data []byte) int {
 }
 
 var (
-	bullet    = regexp.MustCompile(`^\s*(?:[-*+•‣◦▪●–·]|\(?\d{1,3}[.)]|\(?[a-zA-Z]\))\s+\S`)
-	underline = regexp.MustCompile(`^(={3,}|-{3,}|~{3,})\s*$`)
+	bullet    = pattern(`^\s*(?:[-*+•‣◦▪●–·]|\(?\d{1,3}[.)]|\(?[a-zA-Z]\))\s+\S`)
+	underline = pattern(`^(={3,}|-{3,}|~{3,})\s*$`)
 	// numbered is a heading such as "3.2 Grippers". An item of a list has one number with a point.
-	numbered = regexp.MustCompile(`^(?:(\d{1,2}(?:\.\d{1,3}){1,4})\.?|(\d{1,2}))\s+[\p{Lu}\p{Lo}]\PN{2,90}$|^(?:Chapter|Appendix|Part)\s+[\dA-Z]{1,4}\b.{0,90}$`)
+	numbered = pattern(`^(?:(\d{1,2}(?:\.\d{1,3}){1,4})\.?|(\d{1,2}))\s+[\p{Lu}\p{Lo}]\PN{2,90}$|^(?:Chapter|Appendix|Part)\s+[\dA-Z]{1,4}\b.{0,90}$`)
 )
 
 // numberedLevel returns the level of a heading that has a number, 0 if a line is none.
 func numberedLevel(line string) int {
-	m := numbered.FindStringSubmatch(line)
+	m := numbered().FindStringSubmatch(line)
 	if m == nil || strings.ContainsAny(line[len(line)-1:], ".,;:?!") {
 		return 0
 	}
@@ -141,7 +148,7 @@ func plainPage(page string, out *blocks) error {
 				return err
 			}
 			k = paragraph
-		case underline.MatchString(line) && len(part) == 1 && k == paragraph:
+		case underline().MatchString(line) && len(part) == 1 && k == paragraph:
 			level = 1 + strings.Index("=-~", line[:1])
 			title := part[0]
 			part = part[:0]
@@ -152,7 +159,7 @@ func plainPage(page string, out *blocks) error {
 			if err := out.add(heading, level, line); err != nil {
 				return err
 			}
-		case bullet.MatchString(line):
+		case bullet().MatchString(line):
 			if err := flush(k); err != nil {
 				return err
 			}
