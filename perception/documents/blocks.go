@@ -87,6 +87,7 @@ func tidy(text string) string {
 	}
 
 	var lines []string
+
 	for line := range strings.SplitSeq(text, "\n") {
 		if line = strings.Join(strings.Fields(line), " "); line != "" {
 			lines = append(lines, line)

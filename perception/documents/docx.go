@@ -53,6 +53,7 @@ func readDocx(data []byte, doc *Document, out *blocks) error {
 		case xml.EndElement:
 			title = false
 		}
+
 		return nil
 	})
 	if err != nil && !errors.Is(err, errNoPart) {

@@ -43,6 +43,7 @@ func isLetter(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 // isGarbage reports whether a text is made of characters that mean nothing.
 func isGarbage(text string) bool {
 	bad, all := 0, 0
+
 	for _, r := range text {
 		if unicode.IsSpace(r) {
 			continue
@@ -156,6 +157,7 @@ func (l *layout) isContents(n int, page []line) bool {
 	}
 
 	entries, grow, last := 0, 0, 0
+
 	for _, one := range page {
 		m := numberAtEnd().FindStringSubmatch(one.text)
 		if m == nil {
@@ -218,6 +220,7 @@ func (l *layout) blocks(out *blocks) error {
 // bodySize returns the size of most letters.
 func (l *layout) bodySize() float64 {
 	letters := map[float64]int{}
+
 	for _, page := range l.pages {
 		for _, one := range page {
 			letters[round(one.size)] += len(one.text)
@@ -230,6 +233,7 @@ func (l *layout) bodySize() float64 {
 // leading returns the distance of most lines of that size.
 func (l *layout) leading(body float64) float64 {
 	gaps := map[float64]int{}
+
 	for _, page := range l.pages {
 		for i := 1; i < len(page); i++ {
 			if gap := page[i-1].y - page[i].y; gap > 0 && gap < 4*body && round(page[i].size) == body {
@@ -257,6 +261,7 @@ func most(counts map[float64]int) (best float64) {
 // sizesOfHeadings returns the levels of the sizes that are larger than that of the body.
 func (l *layout) sizesOfHeadings(body float64) map[float64]int {
 	var sizes []float64
+
 	for _, page := range l.pages {
 		for _, one := range page {
 			if s := round(one.size); s > body*1.1 && !slices.Contains(sizes, s) {
@@ -333,6 +338,7 @@ func (p *pager) lines(page []line, entries []entry, outlined bool) error {
 			}
 
 			printed := 0
+
 			for _, h := range here {
 				if err := p.out.add(heading, h.level, h.title); err != nil {
 					return err

@@ -143,6 +143,7 @@ func (p *pdfFile) read(ctx context.Context, data []byte) (err error) {
 	if meta, err := p.pdf.FPDF_GetMetaText(&requests.FPDF_GetMetaText{Document: p.doc, Tag: "Title"}); err == nil {
 		p.title = meta.Value
 	}
+
 	for i := range p.count {
 		if ctx.Err() != nil {
 			return ctx.Err()

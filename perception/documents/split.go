@@ -149,6 +149,7 @@ func unitsOf(b *block, follows bool) (out []unit) {
 	case b.kind == code:
 		// Lines of a program belong together, so only those of a long one are told apart.
 		at := 0
+
 		for line := range strings.SplitAfterSeq(b.text, "\n") {
 			eachPiece(strings.TrimRight(line, "\n"), func(from int, piece string) { put(at+from, piece, "\n", true) })
 			at += len(line)

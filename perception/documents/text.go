@@ -20,7 +20,7 @@ func pattern(text string) func() *regexp.Regexp {
 
 // decodeText returns a text in UTF-8. UTF-16 is told by its mark, or by the zero bytes of its Latin letters.
 func decodeText(data []byte) (string, error) {
-	order := unicode.Endianness(unicode.BigEndian)
+	order := unicode.BigEndian
 	wide := false
 
 	switch head := data[:min(len(data), headBytes)]; {
@@ -32,11 +32,13 @@ func decodeText(data []byte) (string, error) {
 		wide, order = true, unicode.LittleEndian
 	case bytes.IndexByte(head, 0) >= 0:
 		var zeros [2]int
+
 		for i, c := range head {
 			if c == 0 {
 				zeros[i%2]++
 			}
 		}
+
 		switch {
 		case zeros[0] > len(head)/5 && zeros[1] == 0:
 			wide = true
@@ -70,6 +72,7 @@ func invalidAt(data []byte) int {
 	if utf8.Valid(data) {
 		return -1
 	}
+
 	for i := 0; i < len(data); {
 		r, size := utf8.DecodeRune(data[i:])
 		if r == utf8.RuneError && size == 1 {
@@ -175,6 +178,7 @@ func plainPage(page string, out *blocks) error {
 // unwrap joins the lines of a paragraph that were wrapped. A line that ends early ended on purpose.
 func unwrap(text string) string {
 	lines := strings.Split(text, "\n")
+
 	longest := 0
 	for _, line := range lines {
 		longest = max(longest, len(strings.TrimSpace(line)))
@@ -184,6 +188,7 @@ func unwrap(text string) string {
 
 	for i, line := range lines {
 		b.WriteString(strings.TrimSpace(line))
+
 		switch {
 		case i+1 == len(lines):
 		case len(strings.TrimSpace(line)) < longest*6/10:

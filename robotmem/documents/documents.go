@@ -28,6 +28,7 @@ func (s *Stored) String() string {
 	if s.Status == "updated" {
 		out += fmt.Sprintf(": %d new, %d kept, %d gone", s.Added, s.Kept, s.Removed)
 	}
+
 	for _, note := range append(slices.Clone(s.Notes), s.Interpreted...) {
 		out += "\n  " + note
 	}

@@ -136,12 +136,14 @@ func (w *Watcher) Pass(ctx context.Context) error {
 	if err != nil {
 		return &robotmem.Error{Op: "watch", Kind: robotmem.Unavailable, Field: "folder", Err: err}
 	}
+
 	for _, name := range skipped {
 		w.refuse(name, "link", errors.New("it is a link or a device, which is not followed"))
 	}
 
 	stored := map[string]*robotmem.Document{}
 	own := 0
+
 	for i := range listed.Documents {
 		d := &listed.Documents[i]
 		stored[d.Name] = d

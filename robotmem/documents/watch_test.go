@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	manuals "github.com/robotmem/robotmem-go/perception/documents"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/documents"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -97,6 +98,21 @@ func TestABadFileLeavesWhatWasStoredOfIt(t *testing.T) {
 	listed, err := m.Documents(t.Context(), &robotmem.DocumentsRequest{})
 	if err != nil || len(listed.Documents) != 1 || listed.Documents[0].Passages != 1 {
 		t.Errorf("got %+v, %v", listed, err)
+	}
+}
+
+func TestAFileThatIsGoneIsNotFound(t *testing.T) {
+	m := openMemory(t)
+	r := manuals.NewReader(manuals.Limits{Bytes: 100})
+	_, err := documents.SaveFile(t.Context(), m, r, filepath.Join(t.TempDir(), "gone.txt"), robotmem.SaveDocumentRequest{Name: "gone.txt"})
+	if robotmem.KindOf(err) != robotmem.NotFound {
+		t.Errorf("got %v", err)
+	}
+
+	large := filepath.Join(t.TempDir(), "large.txt")
+	write(t, large, strings.Repeat("A sentence. ", 20))
+	if _, err := documents.SaveFile(t.Context(), m, r, large, robotmem.SaveDocumentRequest{Name: "large.txt"}); robotmem.KindOf(err) != robotmem.TooLarge {
+		t.Errorf("got %v", err)
 	}
 }
 

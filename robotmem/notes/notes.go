@@ -104,6 +104,7 @@ func (s *Sync) Close() error { return s.folder.Close() }
 func (s *Sync) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	changed := make(chan struct{}, 1)
+
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -131,6 +132,7 @@ func (s *Sync) Run(ctx context.Context) error {
 // follow says when the memory changes.
 func (s *Sync) follow(ctx context.Context, changed chan<- struct{}) {
 	const wait, pause = 30_000, 5 * time.Second
+
 	var since *int64
 
 	for ctx.Err() == nil {
@@ -171,6 +173,7 @@ func (s *Sync) Pass(ctx context.Context) (err error) {
 	if err != nil {
 		return &robotmem.Error{Op: "watch", Kind: robotmem.Unavailable, Field: "folder", Err: err}
 	}
+
 	for _, name := range skipped {
 		s.refuse(name, errors.New("it is a link or a device, which is not followed"))
 	}
@@ -184,6 +187,7 @@ func (s *Sync) Pass(ctx context.Context) (err error) {
 
 	busy := map[string]bool{} // files that cannot be read now: their memories stay as they are
 	byUID := map[string]*note{}
+
 	var fresh []*note
 
 	for _, f := range files {
@@ -249,6 +253,7 @@ func (s *Sync) withoutFile(ctx context.Context, facts map[string]*robotmem.Memor
 
 	// In the order in which they were learnt.
 	var missing []*robotmem.Memory
+
 	for uid, m := range facts {
 		if _, known := s.state[uid]; !known {
 			missing = append(missing, m)
@@ -280,6 +285,7 @@ func (s *Sync) facts(ctx context.Context) (map[string]*robotmem.Memory, error) {
 		if err != nil {
 			return nil, err
 		}
+
 		for i := range res.Memories {
 			out[res.Memories[i].UID] = &res.Memories[i]
 		}
@@ -377,6 +383,7 @@ func (s *Sync) compare(ctx context.Context, n *note, m *robotmem.Memory) error {
 		if err != nil {
 			return err
 		}
+
 		for _, v := range past.Versions {
 			if v.Version > n.Version && v.Version < m.Version && v.Content == n.text {
 				return s.rewrite(n, m)

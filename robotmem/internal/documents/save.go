@@ -48,6 +48,7 @@ func Save(
 		if _, _, err := tx.Insert(records[i]); err != nil {
 			return err
 		}
+
 		for _, remark := range records[i].Remarks {
 			if len(res.Interpreted) < maxRemarks {
 				res.Interpreted = append(res.Interpreted, remark)

@@ -306,8 +306,10 @@ func (f *Folder) Wait(ctx context.Context, other <-chan struct{}) error {
 	timer := time.NewTimer(rest)
 	defer timer.Stop()
 
-	var events chan fsnotify.Event
-	var failures chan error
+	var (
+		events   chan fsnotify.Event
+		failures chan error
+	)
 	if f.events != nil {
 		events, failures = f.events.Events, f.events.Errors
 	}
@@ -319,7 +321,7 @@ func (f *Folder) Wait(ctx context.Context, other <-chan struct{}) error {
 		return nil
 	case <-other:
 	case <-events:
-	case <-failures: // events were lost
+	case <-failures: //nolint:errcheck // events were lost, so all is looked at
 	}
 
 	// More of them follow in most cases.
@@ -334,7 +336,7 @@ func (f *Folder) Wait(ctx context.Context, other <-chan struct{}) error {
 			return ctx.Err()
 		case <-events:
 			pause.Stop()
-		case <-failures:
+		case <-failures: //nolint:errcheck // as above
 			pause.Stop()
 		case <-most.C:
 			pause.Stop()
