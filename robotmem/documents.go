@@ -97,6 +97,7 @@ func DocumentLabel(m *Memory) string {
 	}
 
 	label := name
+
 	switch first, last := PageOf(place["page"]), PageOf(place["last_page"]); {
 	case first > 0 && last > first:
 		label += fmt.Sprintf(" p. %d-%d", first, last)

@@ -42,6 +42,7 @@ var documentCases = []testCase{
 
 		m := found.Memories[0]
 		equal(t, "label", robotmem.DocumentLabel(&m), "manuals/gripper.pdf p. 11-12, Safety > Grippers")
+
 		for i := range found.Memories {
 			equal(t, "type", found.Memories[i].Type, robotmem.TypeDocument)
 		}

@@ -26,11 +26,13 @@ func (n *Engine) SaveDocument(ctx context.Context, req *robotmem.SaveDocumentReq
 				records[i], errs[i] = n.passage(r, &wanted[i])
 			}
 		})
+
 		for _, err := range errs {
 			if err != nil {
 				return nil, err
 			}
 		}
+
 		for i, rec := range records {
 			// What is stored is compared with what would be: a masked secret is no change.
 			wanted[i].Text, wanted[i].Context = rec.Content, rec.Context

@@ -31,6 +31,7 @@ func (b *Builder) guard(
 	}
 
 	field := "insight"
+
 	switch kind {
 	case "perception":
 		field = "description"
