@@ -111,6 +111,9 @@ func (c *fleetJoinCmd) Run(ctx context.Context, a *app) error {
 			return err
 		}
 
+		if host := site.Hostname(); site.Scheme == "http" && !loopbackName(host) {
+			a.warn("warning: tokens and facts pass to " + host + " in the clear; give the site TLS and join again with https://")
+		}
 		a.note("joined %s as %s; robotmem web or mcp on this memory sends its changes while it runs, robotmem fleet sync does it now", p.URL, p.Robot)
 
 		return nil

@@ -319,8 +319,13 @@ func localOnly(addr string) (bool, error) {
 	if err != nil {
 		return false, invalid("addr", "must be HOST:PORT such as 127.0.0.1:7878, not %q", addr)
 	}
+	return loopbackName(host), nil
+}
+
+// loopbackName reports whether a host is this machine.
+func loopbackName(host string) bool {
 	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback(), nil
+	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // inBackground runs f until the returned func is called, which waits for it.

@@ -12,6 +12,7 @@ import (
 	"net"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -500,6 +501,10 @@ func Explain(err error) error {
 		text = "the PostgreSQL server refuses it (" + told.Message +
 			"); check the user, the password and the database of --db"
 	default:
+		if strings.Contains(err.Error(), noTLS) {
+			text = "the PostgreSQL server has no TLS, and passwords and memories would pass in the clear; give it a certificate, or add sslmode=disable to --db if the network is trusted"
+			break
+		}
 		if text = "no PostgreSQL server that takes writes was reached; nothing was stored; check that it runs and --db"; !lost(err) {
 			kind, text = robotmem.Internal, "an internal error; see the node's log"
 		}

@@ -115,6 +115,7 @@ func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
 		return nil, robotmem.Errorf(robotmem.Invalid, "db", "is not the URL of a PostgreSQL server, such as postgres://robotmem@db1,db2/robotmem?sslmode=verify-full")
 	}
 
+	requireTLS(&c.ConnConfig.Config, url)
 	c.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	c.ConnConfig.RuntimeParams["search_path"] = "robotmem_tenant"
 	c.ConnConfig.RuntimeParams["application_name"] = "robotmem"
