@@ -551,6 +551,33 @@ func TestReaderAndOperator(t *testing.T) {
 	}
 }
 
+// A document belongs to the robot that saved it: another one of the collection reads it, and neither replaces nor removes it.
+func TestDocumentsOfRobots(t *testing.T) {
+	t.Parallel()
+	s, g := openSite(t, postgrestest.NewURL(t))
+	makeTenants(t, s, "north")
+	owner, other := asToken(t, s, "north", robotOf("arm-1", "cells")), asToken(t, s, "north", robotOf("arm-2", "cells"))
+	operator := asToken(t, s, "north", TokenSpec{Name: "op", Role: robotmem.RoleOperator})
+	save := func(name string, n int) string {
+		return fmt.Sprintf(`{"name":%q,"sha256":"%064d","passages":[{"text":"the arm lifts %d kg"}],"collection":"cells"}`, name, n, n)
+	}
+	mustAsk(t, owner, g, "save_document", save("arm.pdf", 1))
+	mustAsk(t, operator, g, "save_document", save("hall.pdf", 2))
+	for _, request := range [][2]string{
+		{"save_document", save("arm.pdf", 3)}, {"remove_document", `{"name":"arm.pdf","collection":"cells"}`},
+		{"save_document", save("hall.pdf", 3)}, {"remove_document", `{"name":"hall.pdf","collection":"cells"}`},
+	} {
+		_, err := ask(other, g, request[0], request[1])
+		wantKind(t, err, robotmem.Forbidden, "name", "is not of this robot")
+	}
+	if got := mustAsk(t, other, g, "recall", `{"query":"what does the arm lift","collection":"cells"}`); !strings.Contains(got, "lifts 1 kg") {
+		t.Error(got)
+	}
+	mustAsk(t, owner, g, "save_document", save("arm.pdf", 4))
+	mustAsk(t, owner, g, "remove_document", `{"name":"arm.pdf","collection":"cells"}`)
+	mustAsk(t, operator, g, "save_document", save("hall.pdf", 5))
+}
+
 func TestQuotas(t *testing.T) {
 	s, g := openSite(t, postgrestest.NewURL(t))
 	makeTenants(t, s, "north", "south")
@@ -571,6 +598,8 @@ func TestQuotas(t *testing.T) {
 	_, err = g.SavePerceptionFrom(ctx, &robotmem.SavePerceptionRequest{Description: "a stream", Collection: "a"}, strings.NewReader(strings.Repeat("z", 41)))
 	wantKind(t, err, robotmem.TooLarge, "", "max_payload_bytes", "100")
 	_, err = ask(ctx, g, "learn_batch", `{"items":[{"insight":"one a","collection":"a"},{"insight":"two b","collection":"a"},{"insight":"three c","collection":"a"}]}`)
+	wantKind(t, err, robotmem.TooLarge, "", "max_memories", "3")
+	_, err = ask(ctx, g, "save_document", fmt.Sprintf(`{"name":"m.pdf","sha256":"%064d","passages":[{"text":"one a"},{"text":"two b"},{"text":"three c"}],"collection":"a"}`, 1))
 	wantKind(t, err, robotmem.TooLarge, "", "max_memories", "3")
 	// Writers at the same time do not exceed it together.
 	var group sync.WaitGroup

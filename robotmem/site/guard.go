@@ -322,6 +322,12 @@ func (a *access) checkFields(ctx context.Context, r any) error {
 		}
 	case *robotmem.EndSessionRequest:
 		return a.checkUsed(ctx, r)
+	case *robotmem.SaveDocumentRequest:
+		if err := a.checkDocument(ctx, r.Collection, r.Name); err != nil {
+			return err
+		}
+	case *robotmem.RemoveDocumentRequest:
+		return a.checkDocument(ctx, r.Collection, r.Name)
 	case *robotmem.LearnRequest:
 		if r.Supersedes != 0 {
 			if err := a.checkMemory(ctx, "supersedes", r.Supersedes, true); err != nil {
@@ -396,6 +402,34 @@ func (a *access) checkMemory(ctx context.Context, field string, id int64, own bo
 	}
 
 	return nil
+}
+
+// checkDocument fails with Forbidden if a passage of the document is another robot's, or an operator's.
+func (a *access) checkDocument(ctx context.Context, collection, name string) error {
+	if a.Role != robotmem.RoleRobot {
+		return nil
+	}
+
+	const page = 1000
+
+	for next := int64(0); ; {
+		res, err := a.node.List(ctx, &robotmem.ListRequest{
+			Collection: collection, Type: robotmem.TypeDocument, Limit: page, BeforeID: next,
+			ContextFilter: robotmem.Object{"document.name": name},
+		})
+		if err != nil {
+			return err
+		}
+		for _, m := range res.Memories {
+			if m.Provenance == nil || m.Provenance.Robot != a.Robot {
+				return a.forbidden("name", "the document %.100q is not of this robot; save yours under another name", name)
+			}
+			next = m.MemoryID
+		}
+		if len(res.Memories) < page {
+			return nil
+		}
+	}
 }
 
 // checkSession is checkMemory for an episode. known reports whether there is one with that id.

@@ -131,6 +131,8 @@ func (a *access) within(ctx context.Context, r any) error {
 		return a.admit(ctx, 1, 0)
 	case *robotmem.LearnBatchRequest:
 		return a.admit(ctx, int64(len(r.Items)), 0)
+	case *robotmem.SaveDocumentRequest:
+		return a.admit(ctx, int64(len(r.Passages)), 0)
 	case *robotmem.SavePerceptionRequest:
 		return a.admit(ctx, 1, int64(len(r.Data)+len(r.DataBase64)))
 	}

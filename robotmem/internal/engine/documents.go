@@ -53,6 +53,7 @@ func (n *Engine) passage(r *robotmem.SaveDocumentRequest, p *documents.Passage) 
 		return nil, err
 	}
 	rec.Collection, rec.Summary = r.Collection, record.Summarize(p.Summary)
+	rec.By.Robot = record.RobotOf(rec.Context)
 
 	return rec, nil
 }
