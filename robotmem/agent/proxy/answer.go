@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"strings"
@@ -19,19 +20,33 @@ import (
 // counters are what /health tells.
 type counters struct {
 	requests, turns, degraded, unreachable, broken, skipped, evicted atomic.Int64
+
+	// unwell is why the memory has not helped in the newest request, "" if it has.
+	unwell atomic.Value
 }
 
 // health says whether the proxy works. It asks neither the memory nor the upstream.
 func (p *Proxy) health(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
+	status := "ok"
+	if why, _ := p.state.unwell.Load().(string); why != "" {
+		status = "degraded: " + why
+	}
 	_ = json.NewEncoder(w).Encode(map[string]any{
-		"status": "ok", "upstream": p.o.Upstream.Redacted(), "collection": p.o.Collection, "global": p.o.Global,
+		"status": status, "upstream": p.o.Upstream.Redacted(), "collection": p.o.Collection, "global": p.o.Global,
 		"requests": p.state.requests.Load(), "turns_stored": p.state.turns.Load(), "without_memory": p.state.degraded.Load(),
 		"upstream_unreachable": p.state.unreachable.Load(), "broken_streams": p.state.broken.Load(),
 		"not_read_by_the_model": p.state.skipped.Load(), "turns_forgotten": p.state.evicted.Load(),
 		"language_model": p.o.After != nil, "waiting": len(p.queue),
 	})
 }
+
+// degradedHeader says why the memory has not helped. hitsField are the memories that the model was given. Both are ours
+// alone: what an upstream says under these names is left out.
+const (
+	degradedHeader = "X-Robotmem-Degraded"
+	hitsField      = "memory_hits"
+)
 
 // answer passes the answer on and stores what the assistant has said.
 func (c *call) answer(w http.ResponseWriter, r *http.Request, res *http.Response) {
@@ -40,13 +55,14 @@ func (c *call) answer(w http.ResponseWriter, r *http.Request, res *http.Response
 	header := w.Header()
 	for name, values := range res.Header {
 		switch name {
-		case "Connection", "Keep-Alive", "Proxy-Authenticate", "Trailer", "Transfer-Encoding", "Upgrade", "Content-Length":
+		case "Connection", "Keep-Alive", "Proxy-Authenticate", "Trailer", "Transfer-Encoding", "Upgrade", "Content-Length",
+			degradedHeader:
 		default:
 			header[name] = values
 		}
 	}
 	if c.degraded != "" {
-		header.Set("X-Robotmem-Degraded", c.degraded)
+		header.Set(degradedHeader, c.degraded)
 	}
 
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
@@ -85,6 +101,8 @@ func (c *call) whole(w http.ResponseWriter, r *http.Request, res *http.Response)
 	if json.Unmarshal(data, &answer) == nil && len(answer.Choices) > 0 {
 		text = textOf(answer.Choices[0].Message.Content)
 		data = c.withHits(data)
+	} else {
+		data = withoutHits(data)
 	}
 
 	w.WriteHeader(http.StatusOK)
@@ -100,12 +118,38 @@ func (c *call) withHits(object []byte) []byte {
 	}
 
 	list, err := plainJSON(hits)
-	trimmed := bytes.TrimRight(object, " \t\r\n")
+	trimmed := bytes.TrimRight(withoutHits(object), " \t\r\n")
 	if err != nil || !bytes.HasSuffix(trimmed, []byte("}")) || bytes.Equal(bytes.TrimSpace(trimmed), []byte("{}")) {
 		return object
 	}
 
 	return fmt.Appendf(nil, `%s,"memory_hits":%s}`, trimmed[:len(trimmed)-1], list)
+}
+
+// withoutHits leaves out what an upstream calls memory_hits, however it spells the name. An object without it stays as it
+// came.
+func withoutHits(object []byte) []byte {
+	// A name may be escaped.
+	if !bytes.Contains(bytes.ToLower(object), []byte(hitsField)) && !bytes.Contains(object, []byte(`\u`)) {
+		return object
+	}
+
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(object, &fields) != nil {
+		return object
+	}
+
+	before := len(fields)
+	maps.DeleteFunc(fields, func(name string, _ json.RawMessage) bool { return strings.EqualFold(name, hitsField) })
+	if len(fields) == before {
+		return object
+	}
+	data, err := plainJSON(fields)
+	if err != nil {
+		return object
+	}
+
+	return bytes.TrimSpace(data)
 }
 
 // maxLine is the longest event of a stream in bytes.
@@ -137,9 +181,15 @@ func (c *call) stream(w http.ResponseWriter, r *http.Request, res *http.Response
 				if said.Len() < maxAnswer {
 					said.WriteString(text)
 				}
-				if !told {
+				if told {
+					if kept := withoutHits(data); len(kept) != len(data) {
+						line = append(append([]byte("data: "), kept...), '\n')
+					}
+				} else {
 					line, told = append(append([]byte("data: "), c.withHits(data)...), '\n'), true
 				}
+			} else if kept := withoutHits(data); len(kept) != len(data) {
+				line = append(append([]byte("data: "), kept...), '\n')
 			}
 		}
 

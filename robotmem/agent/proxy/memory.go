@@ -102,6 +102,8 @@ func (c *call) remember(ctx context.Context) {
 			c.degrade("the turn is not stored", storeErr)
 		case err != nil:
 			c.degrade("nothing was recalled", err)
+		default:
+			c.state.unwell.Store("")
 		}
 	case <-late.C:
 		c.degrade("the memory is slow", fmt.Errorf("it has not answered within %s", memoryTime))
@@ -110,6 +112,7 @@ func (c *call) remember(ctx context.Context) {
 
 func (c *call) degrade(what string, err error) {
 	c.degraded = what
+	c.state.unwell.Store(what)
 	c.state.degraded.Add(1)
 	c.o.Log.Warn("the chat goes on without the memory", "because", what, "error", err)
 }

@@ -173,17 +173,18 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
+	// A page in a browser of this machine must not reach the upstream or the memory through us.
+	if r.Header.Get("Origin") != "" && r.Method != http.MethodGet && r.Method != http.MethodHead {
+		fail(w, http.StatusForbidden, "pages in a browser may not use this proxy")
+		return
+	}
+
 	switch {
 	case r.URL.Path == "/health":
 		p.health(w, r)
 	case r.URL.Path == "/v1/chat/completions" && r.Method == http.MethodPost:
 		p.chat(w, r)
 	default:
-		// A page in a browser of this machine must not reach the upstream through us.
-		if r.Header.Get("Origin") != "" && r.Method != http.MethodGet && r.Method != http.MethodHead {
-			fail(w, http.StatusForbidden, "pages in a browser may not use this proxy")
-			return
-		}
 		p.pass.ServeHTTP(w, r)
 	}
 }

@@ -485,6 +485,7 @@ func TestForeignPages(t *testing.T) {
 		"plain text":     {func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }, 415},
 		"another name":   {func(r *http.Request) { r.Host = "evil.example" }, 403},
 		"a like name":    {func(r *http.Request) { r.Host = "localhost.evil.example:1" }, 403},
+		"a page":         {func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, 403},
 		"an allowed one": {func(r *http.Request) { r.Host = "arm-7.local:7879" }, 200},
 		"embeddings": {func(r *http.Request) {
 			r.URL.Path = "/v1/embeddings"
