@@ -5,7 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -624,15 +627,46 @@ func (d *Dream) contradictions(ctx context.Context, facts []robotmem.Memory, r *
 }
 
 // mayDisagree reports whether two facts with nearly the same words are worth a question: their contexts differ, and so do
-// their words or numbers.
+// their words or numbers. Two tries with different parameters do not disagree, whatever came of them.
 func mayDisagree(a, b *robotmem.Memory) bool {
-	if folded(a.Content) == folded(b.Content) {
+	if folded(a.Content) == folded(b.Content) || differentTries(a, b) {
 		return false
 	}
 	x, _ := json.Marshal(a.Context)
 	y, _ := json.Marshal(b.Context)
 
 	return string(x) != string(y)
+}
+
+// differentTries reports whether the texts name the parameters of their contexts, and these have other values.
+func differentTries(a, b *robotmem.Memory) bool {
+	x, y := triedValues(a), triedValues(b)
+	return len(x) > 0 && len(y) > 0 && !maps.Equal(x, y)
+}
+
+// triedValues are the parameters of a memory whose values stand in its text.
+func triedValues(m *robotmem.Memory) map[string]string {
+	params, _ := m.Context["params"].(map[string]any)
+	said := numbers.FindAllString(m.Content, -1)
+	tried := map[string]string{}
+
+	for name, v := range params {
+		if of, ok := v.(map[string]any); ok {
+			v = of["value"]
+		}
+		value, ok := asFloat(v)
+		if !ok {
+			continue
+		}
+
+		for _, text := range said {
+			if n, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", "."), 64); err == nil && n == math.Abs(value) {
+				tried[name] = text
+			}
+		}
+	}
+
+	return tried
 }
 
 func (d *Dream) contradiction(ctx context.Context, name string, a, b *robotmem.Memory, r *Report) error {
