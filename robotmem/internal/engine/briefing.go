@@ -102,6 +102,9 @@ func (n *Engine) brief(ctx context.Context, res *robotmem.StartSessionResponse, 
 		if at > rulesAt {
 			filter["type"] = map[string]any{"$ne": robotmem.TypeDocument} // what a manual says is no current value
 			filter["attempt.try"] = map[string]any{"$exists": false}
+			// Nor is what a dream draws from the facts.
+			filter["model.from"] = map[string]any{"$exists": false}
+			filter["model.task"] = map[string]any{"$ne": "contradiction"}
 		}
 		if p.memories, err = b.find(ctx, filter); err != nil {
 			return err
