@@ -300,15 +300,26 @@ func (l *Ledger) read() (*book, error) {
 		return b, nil
 	}
 
-	data, err := os.ReadFile(l.Path)
+	info, err := os.Stat(l.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return b, nil
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("is no file")
+	}
+
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(l.Path)
 	}
 	if err == nil {
 		err = json.Unmarshal(data, b)
 	}
 	if err == nil && b.Version != 1 {
 		err = fmt.Errorf("has version %d, and this program knows 1", b.Version)
+	}
+	if err == nil {
+		err = b.check()
 	}
 	// What cannot be counted is not asked: a cap that is forgotten with its file would be none.
 	if err != nil {
@@ -319,6 +330,29 @@ func (l *Ledger) read() (*book, error) {
 	}
 
 	return b, nil
+}
+
+// check refuses a book whose counts are below zero: they would lift the caps.
+func (b *book) check() error {
+	const wrong = "has a count below zero on %s"
+
+	for day, models := range b.Days {
+		for _, tasks := range models {
+			for _, a := range tasks {
+				if a == nil || min(a.Calls, a.Failed, a.Prompt, a.Completion) < 0 || a.Seconds < 0 {
+					return fmt.Errorf(wrong, day)
+				}
+			}
+		}
+	}
+
+	for _, o := range b.Open {
+		if min(o.Prompt, o.Answer) < 0 || o.Seconds < 0 {
+			return fmt.Errorf(wrong, o.Day)
+		}
+	}
+
+	return nil
 }
 
 // tidy counts calls of dead processes as made, and forgets old days.

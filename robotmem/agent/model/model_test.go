@@ -289,3 +289,23 @@ func TestDamagedLedger(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A ledger that somebody has changed lifts no cap, and one that is no file holds nobody up.
+func TestLedgersThatLie(t *testing.T) {
+	for name, text := range map[string]string{
+		"negative": `{"version":1,"days":{"2026-01-01":{"m":{"extract":{"calls":-99999}}}}}`,
+		"null":     `{"version":1,"days":{"2026-01-01":{"m":{"extract":null}}}}`,
+		"open":     `{"version":1,"days":{},"open":[{"id":"1","day":"2026-01-01","prompt_tokens":-5}]}`,
+	} {
+		l := &model.Ledger{Path: filepath.Join(t.TempDir(), "language-model.json")}
+		if err := os.WriteFile(l.Path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Use(); !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "below zero") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := (&model.Ledger{Path: t.TempDir()}).Pause(true); err == nil || !strings.Contains(err.Error(), "is no file") {
+		t.Error(err)
+	}
+}
