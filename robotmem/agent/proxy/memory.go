@@ -147,7 +147,7 @@ func (c *call) recall(ctx context.Context) ([]hit, string, error) {
 
 	var (
 		hits []hit
-		text = robotmem.Clip(q.texts[q.last], longestQuery)
+		text = robotmem.Clip(asked(q.texts[q.last]), longestQuery)
 	)
 	if block.AsksSomething(text) {
 		for _, s := range scopes {
