@@ -94,13 +94,24 @@ func (c *proxyCmd) serve(ctx context.Context, a *app, p *proxy.Proxy) (err error
 		return err
 	}
 	fmt.Fprintln(a.Stdout, "http://"+l.Addr().String()+"/v1")
-	if a.Config.LLM == "none" || a.Config.LLM == "" {
-		a.note("turns are stored and recalled; for facts and summaries name a model: ROBOTMEM_LLM=ollama:MODEL")
+	if text := whatIsStored(a.Config.ReadOnly, a.Config.LLM); text != "" {
+		a.note("%s", text)
 	}
 
 	const headers = 10 * time.Second
 
 	return serve(ctx, &http.Server{Handler: p, ReadHeaderTimeout: headers}, l)
+}
+
+// whatIsStored tells whoever starts a proxy what it does not do, "" if it does all.
+func whatIsStored(readOnly bool, llm string) string {
+	switch {
+	case readOnly:
+		return "the memory is read-only: it is recalled, and no turn is stored"
+	case llm == "" || llm == "none":
+		return "turns are stored and recalled; for facts and summaries name a model: ROBOTMEM_LLM=ollama:MODEL"
+	}
+	return ""
 }
 
 func orDefault(collection string) string {
