@@ -46,7 +46,7 @@ var arrows = []struct {
 	{"robotmem/agent/block", []string{"robotmem/.", "classify/secrets"}, "texts for prompts, wherever they are injected"},
 	{"robotmem/agent/model", []string{"robotmem", "robotmem/internal/outgoing"}, "a language model is asked and counted, whatever for"},
 	{"robotmem/agent/proxy", []string{"robotmem", "robotmem/agent/block", "robotmem/internal/outgoing", "classify"}, "conversations are remembered through any Service"},
-	{"robotmem/agent/workers", []string{"robotmem", "robotmem/agent/block", "robotmem/agent/model", "robotmem/agent/proxy", "classify"}, "a language model adds through any Service"},
+	{"robotmem/agent/workers", []string{"robotmem", "robotmem/agent/block", "robotmem/agent/model", "robotmem/agent/proxy", "robotmem/internal/text", "classify"}, "a language model adds through any Service"},
 	{"robotmem/imports", []string{"robotmem", "robotmem/archive/sensors", "robotmem/internal/disk", "robotmem/internal/files", "robotmem/internal/store/sqlite", "perception"}, "recordings that a node receives, stored through any Service"},
 	{"robotmem/attach/mavlink", nil, "a protocol, whatever its messages are for"},
 	{"robotmem/attach", []string{"robotmem", "robotmem/attach/foxglove", "robotmem/attach/mavlink", "perception", "consolidate"}, "a living robot is followed, and remembered through any Service"},

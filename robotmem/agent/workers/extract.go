@@ -116,8 +116,11 @@ func verified(text, quote, source string) (string, string) {
 	}
 
 	// What surrounds the quote may name what it is about.
-	if n := newNumber(text, quote); n != "" {
+	if n := newNumber(withoutNames(text, source), quote); n != "" {
 		return "", "has the number " + n + ", which its quote does not have"
+	}
+	if negates(text) != negates(clauseOf(quote, source)) {
+		return "", "negates what its source does not, or the other way round"
 	}
 	if !sharesWords(text, source) {
 		return "", "is about something else than its source"
@@ -229,8 +232,8 @@ func (w *Workers) reconcile(ctx context.Context, p *product, r *Report) error {
 func (w *Workers) decide(p *product, old *robotmem.Memory, action string, r *Report) error {
 	switch action {
 	case "same":
-		// What has other numbers is not the same, whatever the model says.
-		if n := newNumber(p.text, old.Content); n != "" || !sharesWords(p.text, old.Content) {
+		// What has other numbers, or says the opposite, is not the same, whatever the model says.
+		if n := newNumber(p.text, old.Content); n != "" || !sharesWords(p.text, old.Content) || negates(p.text) != negates(old.Content) {
 			r.refuse("reconcile: %q is not the same as memory %d", robotmem.Clip(p.text, 80), old.MemoryID)
 			return nil
 		}
