@@ -13,6 +13,12 @@ func TestPoliteQuestions(t *testing.T) {
 	learn(t, node, &robotmem.LearnRequest{Insight: "Dock 7 is near the east wall"})
 	learn(t, node, &robotmem.LearnRequest{Insight: "The gate of the hall has a green lamp"})
 	learn(t, node, &robotmem.LearnRequest{Insight: "充电座9在东墙旁边"})
+	// What the first recall loads may take longer than a chat waits.
+	for _, query := range []string{"where is dock 7", "充电座9在哪里"} {
+		if _, err := node.Recall(t.Context(), &robotmem.RecallRequest{Query: query}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	at, _ := between(t, node, u, nil)
 
 	for text, want := range map[string]string{
