@@ -111,6 +111,7 @@ func whatIsStored(readOnly bool, llm string) string {
 	case llm == "" || llm == "none":
 		return "turns are stored and recalled; for facts and summaries name a model: ROBOTMEM_LLM=ollama:MODEL"
 	}
+
 	return ""
 }
 

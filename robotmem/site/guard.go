@@ -420,6 +420,7 @@ func (a *access) checkDocument(ctx context.Context, collection, name string) err
 		if err != nil {
 			return err
 		}
+
 		for _, m := range res.Memories {
 			if m.Provenance == nil || m.Provenance.Robot != a.Robot {
 				return a.forbidden("name", "the document %.100q is not of this robot; save yours under another name", name)

@@ -441,7 +441,11 @@ func (d *Dream) pattern(ctx context.Context, name string, c *cluster, r *Report)
 		count[c.members[i].Outcome]++
 	}
 
-	text := fmt.Sprintf("Seen in %d facts, such as: %s", len(c.members), c.medoid.Content)
+	outcomes := ""
+	if succeeded, failed := count[robotmem.OutcomeSuccess], count[robotmem.OutcomeFailure]; succeeded+failed > 0 {
+		outcomes = fmt.Sprintf(" (%d succeeded, %d failed)", succeeded, failed)
+	}
+	text := fmt.Sprintf("Seen in %d facts%s, such as: %s", len(c.members), outcomes, c.medoid.Content)
 	if d.Model != nil {
 		var ok bool
 		if text, ok = d.sentence(ctx, r, TaskPattern, patternPrompt, newest(c)); !ok {

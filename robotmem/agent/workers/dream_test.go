@@ -88,9 +88,14 @@ func TestPatternsWithoutAModel(t *testing.T) {
 	patterns := made(t, node, workers.TaskPattern)
 	for _, p := range patterns {
 		from, _ := p.Context.At("model.from")
-		if list, _ := from.([]any); len(list) != 3 || !strings.HasPrefix(p.Content, "Seen in 3 facts, such as: ") || p.Outcome != robotmem.OutcomeUnknown {
+		if list, _ := from.([]any); len(list) != 3 || !strings.HasPrefix(p.Content, "Seen in 3 facts") || p.Outcome != robotmem.OutcomeUnknown {
 			t.Errorf("%q %v %s", p.Content, from, p.Outcome)
 		}
+	}
+	if !slices.ContainsFunc(patterns, func(m robotmem.Memory) bool {
+		return strings.HasPrefix(m.Content, "Seen in 3 facts (2 succeeded, 1 failed), such as: The wet glass")
+	}) {
+		t.Errorf("%+v", patterns)
 	}
 	if r := dream(t, node, nil, nil); len(r.Linked)+len(r.Added)+len(r.Replaced) != 0 {
 		t.Errorf("a second dream: %+v", r)

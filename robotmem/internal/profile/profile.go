@@ -242,6 +242,7 @@ func (s *Subject) Write(lines int, now time.Time, res *robotmem.AboutResponse) {
 			worked = append(worked, m)
 		case m.Outcome == robotmem.OutcomeFailure, m.Outcome == robotmem.OutcomePartial:
 			failed = append(failed, m)
+		case record.Derived(&m): // no value of its own
 		case m.Type == "fact" && len(current) < maxCurrent:
 			current = append(current, m)
 		case m.Type == "fact":

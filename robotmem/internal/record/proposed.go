@@ -17,3 +17,17 @@ func Proposed(m *robotmem.Memory) bool {
 	state, _ := m.Context.At("model.state")
 	return state == StateProposed && m.Tier != consolidate.TierProven
 }
+
+// Derived reports whether a memory is a turn of a conversation, its summary, or what a dream has drawn from other
+// memories: it says what was said or what is stored already.
+func Derived(m *robotmem.Memory) bool {
+	if role, ok := m.Context.At("chat.role"); ok && role != "fact" {
+		return true
+	}
+	if task, _ := m.Context.At("model.task"); task == "contradiction" {
+		return true
+	}
+	_, drawn := m.Context.At("model.from")
+
+	return drawn
+}
