@@ -145,7 +145,8 @@ func (s *Sync) follow(ctx context.Context, changed chan<- struct{}) {
 			continue
 		}
 
-		if since != nil && res.Changed {
+		// The first answer says what holds now. What changed before it, and after the first pass, is looked at as well.
+		if since == nil || res.Changed {
 			select {
 			case changed <- struct{}{}:
 			default:
