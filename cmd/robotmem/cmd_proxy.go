@@ -66,6 +66,12 @@ func (c *proxyCmd) Run(ctx context.Context, a *app) error {
 	}
 
 	return a.Use(ctx, func(node robotmem.Node) error {
+		// What the token of a node does not allow is said now, and not in the log of the first turn.
+		_, err := node.List(ctx, &robotmem.ListRequest{Collection: c.Conversations, Limit: 1})
+		if errors.Is(err, robotmem.Forbidden) || errors.Is(err, robotmem.Invalid) {
+			return err
+		}
+
 		o := proxy.Options{
 			Node: node, Upstream: upstream, Collection: c.Conversations, Global: orDefault(a.Config.Collection),
 			TopK: c.TopK, Recency: c.Recency, Threshold: c.Threshold, MaxTurns: c.MaxTurns,
