@@ -84,9 +84,10 @@ func (p *PushRequest) size() int {
 	return len(p.Sessions) + len(p.Memories) + len(p.Links) + len(p.Purged)
 }
 
-// cut returns the changes from a to b in the order in which they are sent.
+// cut returns the changes from a to b in the order in which they are sent. The number of the last one is left out: it comes
+// with the last part.
 func (p *PushRequest) cut(a, b int) *PushRequest {
-	out := &PushRequest{Replica: p.Replica, Robot: p.Robot, Upto: p.Upto}
+	out := &PushRequest{Replica: p.Replica, Robot: p.Robot}
 	out.Sessions, a, b = cutList(p.Sessions, a, b)
 	out.Memories, a, b = cutList(p.Memories, a, b)
 	out.Links, a, b = cutList(p.Links, a, b)
@@ -107,10 +108,17 @@ func packed(p *PushRequest) (body []byte, fits bool, err error) {
 		return nil, false, err
 	}
 
+	body, err = gzipped(data)
+
+	return body, len(body) <= MaxPush, err
+}
+
+func gzipped(data []byte) ([]byte, error) {
 	var b bytes.Buffer
+
 	z := gzip.NewWriter(&b)
-	_, err = z.Write(data)
+	_, err := z.Write(data)
 	err = errors.Join(err, z.Close())
 
-	return b.Bytes(), b.Len() <= MaxPush, err
+	return b.Bytes(), err
 }

@@ -3,7 +3,6 @@ package fleet
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -624,19 +623,17 @@ func (r *Replicator) bound(ctx context.Context) error {
 	})
 }
 
-func compressed(v any) ([]byte, error) {
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	err := errors.Join(json.NewEncoder(z).Encode(v), z.Close())
-	return b.Bytes(), err
-}
-
 // ask sends a request as JSON and decodes the answer.
 func (r *Replicator) ask(ctx context.Context, what string, request, answer any) error {
-	body, err := compressed(request)
+	data, err := json.Marshal(request)
 	if err != nil {
 		return err
 	}
+	body, err := gzipped(data)
+	if err != nil {
+		return err
+	}
+
 	return r.send(ctx, what, body, answer)
 }
 
