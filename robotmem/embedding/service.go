@@ -10,7 +10,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"regexp"
 	"strings"
@@ -126,30 +125,12 @@ func statusOf(res *http.Response) error {
 	return &statusError{res.StatusCode, res.Status, text}
 }
 
-// baseURL parses an address. An address without a scheme is http with
-// defaultPort, and the address of all interfaces is this machine.
+// baseURL parses the address of a service, see [outgoing.Address].
 func baseURL(raw, defaultPort string) (*url.URL, error) {
-	bare := !strings.Contains(raw, "://")
-	if bare {
-		raw = "http://" + raw
+	u, err := outgoing.Address(raw, defaultPort)
+	if err != nil {
+		return nil, invalid("the address of the embedding service %w", err)
 	}
-
-	u, err := url.Parse(raw)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, invalid("the address of the embedding service is not an http:// or https:// URL")
-	}
-
-	// The address of all interfaces, such as 0.0.0.0, is one that a server listens on. A client reaches it here.
-	host, port := u.Hostname(), u.Port()
-	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	if bare && port == "" {
-		port = defaultPort
-	}
-
-	u.Host = strings.TrimSuffix(net.JoinHostPort(host, port), ":") // without a port
-	u.RawQuery, u.Fragment = "", ""
 
 	return u, nil
 }

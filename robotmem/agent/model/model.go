@@ -8,6 +8,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,7 +16,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"unicode/utf8"
@@ -97,32 +97,12 @@ func Open(name string, o Options) (Model, error) {
 	return &openAI{server: s}, err
 }
 
-// address parses an address. One without a scheme is http with the usual port, and that of all interfaces is this machine.
+// address parses the address of a server, see [outgoing.Address].
 func address(raw, usual, port string) (*url.URL, error) {
-	if raw == "" {
-		raw = usual
+	u, err := outgoing.Address(cmp.Or(raw, usual), port)
+	if err != nil {
+		return nil, robotmem.Errorf(robotmem.Invalid, "llm", "the address of the language model %w", err)
 	}
-	bare := !strings.Contains(raw, "://")
-	if bare {
-		raw = "http://" + raw
-	}
-
-	u, err := url.Parse(raw)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, robotmem.Errorf(robotmem.Invalid, "llm", "the address of the language model is not an http:// or https:// URL")
-	}
-
-	host := u.Hostname()
-	if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	if u.Port() != "" {
-		port = u.Port()
-	} else if !bare {
-		port = ""
-	}
-	u.Host = strings.TrimSuffix(net.JoinHostPort(host, port), ":")
-	u.RawQuery, u.Fragment = "", ""
 
 	return u, nil
 }

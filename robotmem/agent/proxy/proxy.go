@@ -26,7 +26,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -79,7 +78,6 @@ type Turn struct {
 	MemoryID                 int64
 	UID                      string
 	Text                     string
-	ObservedAt               time.Time
 }
 
 // Usual values of Options.
@@ -195,9 +193,8 @@ func (p *Proxy) knows(hostport string) bool {
 	if err != nil {
 		host = strings.Trim(hostport, "[]")
 	}
-	ip, err := netip.ParseAddr(host)
 
-	return host == "localhost" || err == nil && ip.IsLoopback() ||
+	return outgoing.ThisMachine(host) ||
 		slices.ContainsFunc(p.o.Hosts, func(h string) bool { return strings.EqualFold(h, host) })
 }
 

@@ -1,13 +1,14 @@
 package postgres
 
 import (
-	"net/netip"
 	"net/url"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/robotmem/robotmem-go/robotmem/internal/outgoing"
 )
 
 // noTLS is what the driver says of a server without TLS.
@@ -23,12 +24,6 @@ func requireTLS(c *pgconn.Config, raw string) {
 	}
 
 	c.Fallbacks = slices.DeleteFunc(c.Fallbacks, func(f *pgconn.FallbackConfig) bool {
-		return f.TLSConfig == nil && !onThisMachine(f.Host)
+		return f.TLSConfig == nil && !strings.HasPrefix(f.Host, "/") && !outgoing.ThisMachine(f.Host) // a path is a socket
 	})
-}
-
-// onThisMachine reports whether a host is this machine: a socket, localhost or a loopback address.
-func onThisMachine(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return strings.HasPrefix(host, "/") || host == "localhost" || err == nil && ip.IsLoopback()
 }
