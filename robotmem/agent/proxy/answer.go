@@ -174,22 +174,26 @@ func (c *call) stream(w http.ResponseWriter, r *http.Request, res *http.Response
 		line, err := readLine(events)
 		if data, ok := bytes.CutPrefix(line, []byte("data:")); ok {
 			data = bytes.TrimSpace(data)
-			if string(data) == "[DONE]" {
+			m, text, isPart := delta(data)
+
+			kept := data
+			switch {
+			case string(data) == "[DONE]":
 				ended = true
-			} else if m, text, ok := delta(data); ok {
+			case isPart && !told:
+				kept, told = c.withHits(data), true
+			default:
+				kept = withoutHits(data)
+			}
+
+			if isPart {
 				model = m
 				if said.Len() < maxAnswer {
 					said.WriteString(text)
 				}
-				if told {
-					if kept := withoutHits(data); len(kept) != len(data) {
-						line = append(append([]byte("data: "), kept...), '\n')
-					}
-				} else {
-					line, told = append(append([]byte("data: "), c.withHits(data)...), '\n'), true
-				}
-			} else if kept := withoutHits(data); len(kept) != len(data) {
-				line = append(append([]byte("data: "), kept...), '\n')
+			}
+			if len(kept) != len(data) {
+				line = fmt.Appendf(nil, "data: %s\n", kept)
 			}
 		}
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -318,10 +319,7 @@ func (c *call) store(ctx context.Context, role, text, model string, broken bool)
 	var first *Turn
 
 	for i, part := range parts {
-		about := map[string]any{}
-		for key, v := range chat {
-			about[key] = v
-		}
+		about := maps.Clone(chat)
 		if len(parts) > 1 {
 			about["part"], about["parts"] = i+1, len(parts)
 		}
@@ -337,7 +335,6 @@ func (c *call) store(ctx context.Context, role, text, model string, broken bool)
 		if first == nil {
 			first = &Turn{
 				Collection: c.o.Collection, Conversation: q.conversation, MemoryID: res.MemoryID, UID: res.UID, Text: text,
-				ObservedAt: time.Now(),
 			}
 		}
 	}

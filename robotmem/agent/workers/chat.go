@@ -22,7 +22,7 @@ type chat struct {
 func (c *chat) Turn(ctx context.Context, t *proxy.Turn) {
 	r := &Report{}
 	err := c.Extract(ctx, &Source{
-		Text: t.Text, UID: t.UID, MemoryID: t.MemoryID, Collection: t.Collection, Conversation: t.Conversation, ObservedAt: t.ObservedAt,
+		Text: t.Text, UID: t.UID, Collection: t.Collection, Conversation: t.Conversation,
 	}, r)
 	if err == nil && r.Failed == 0 && !r.Spent {
 		err = c.done.Add(nameOf([]string{TaskExtract, t.UID, t.Collection}))

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/agent/model"
@@ -176,7 +177,7 @@ func (d *Dream) turns(ctx context.Context, r *Report) error {
 		conversation, _ := m.Context.At("chat.conversation")
 		name, _ := conversation.(string)
 		src := &Source{
-			Text: m.Content, UID: m.UID, MemoryID: m.MemoryID, Collection: m.Collection, Conversation: name, ObservedAt: m.ObservedAt,
+			Text: m.Content, UID: m.UID, Collection: m.Collection, Conversation: name,
 		}
 		err := d.once(ctx, r, []string{TaskExtract, m.UID}, func(string) error { return d.Extract(ctx, src, r) })
 		if err != nil {
@@ -231,7 +232,7 @@ func (d *Dream) episode(ctx context.Context, name, id string, r *Report) error {
 	}
 
 	return d.put(ctx, &product{
-		task: TaskEpisode, text: text, collection: facts[0].Collection, session: "", tags: []string{"summary"},
+		task: TaskEpisode, text: text, collection: facts[0].Collection, tags: []string{"summary"},
 		about: map[string]any{"session": id, "from": uids(facts)}, name: name,
 	}, r)
 }
@@ -308,11 +309,11 @@ const alike = 0.6
 // group finds groups of facts by their words: each fact joins the group whose first member it is most like.
 func group(facts []robotmem.Memory) []cluster {
 	type leader struct {
-		words map[string]bool
+		words []string
 		at    []int
 	}
 
-	sets := make([]map[string]bool, len(facts))
+	sets := make([][]string, len(facts))
 	for i := range facts {
 		sets[i] = wordSet(facts[i].Content)
 	}
@@ -325,13 +326,13 @@ func group(facts []robotmem.Memory) []cluster {
 	for i := len(facts) - 1; i >= 0; i-- {
 		best, at, tried := alike, -1, map[int]bool{}
 
-		for word := range sets[i] {
+		for _, word := range sets[i] {
 			for _, l := range byWord[word] {
 				if tried[l] {
 					continue
 				}
 				tried[l] = true
-				if s := jaccard(sets[i], leaders[l].words); s > best || s == best && l < at {
+				if s := consolidate.Jaccard(sets[i], leaders[l].words); s > best || s == best && l < at {
 					best, at = s, l
 				}
 			}
@@ -340,7 +341,7 @@ func group(facts []robotmem.Memory) []cluster {
 			at = len(leaders)
 
 			leaders = append(leaders, leader{words: sets[i]})
-			for word := range sets[i] {
+			for _, word := range sets[i] {
 				byWord[word] = append(byWord[word], at)
 			}
 		}
@@ -359,7 +360,7 @@ func group(facts []robotmem.Memory) []cluster {
 }
 
 // clusterOf is nil for too few episodes. Facts outside of episodes count by their day.
-func clusterOf(facts []robotmem.Memory, sets []map[string]bool, at []int) *cluster {
+func clusterOf(facts []robotmem.Memory, sets [][]string, at []int) *cluster {
 	episodes := map[string]bool{}
 	for _, i := range at {
 		episodes[cmp.Or(facts[i].SessionID, facts[i].ObservedAt.UTC().Format(time.DateOnly))] = true
@@ -376,7 +377,7 @@ func clusterOf(facts []robotmem.Memory, sets []map[string]bool, at []int) *clust
 
 		sum := 0.0
 		for _, j := range at {
-			sum += jaccard(sets[i], sets[j])
+			sum += consolidate.Jaccard(sets[i], sets[j])
 		}
 		if sum > best {
 			best, c.medoid = sum, &facts[i]
@@ -386,32 +387,12 @@ func clusterOf(facts []robotmem.Memory, sets []map[string]bool, at []int) *clust
 	return c
 }
 
-// wordSet are the words of a text without its numbers.
-func wordSet(text string) map[string]bool {
-	set := map[string]bool{}
+// wordSet are the words of a text without its numbers, sorted, each once.
+func wordSet(text string) []string {
+	set := slices.DeleteFunc(words(text), func(word string) bool { return strings.ContainsAny(word, "0123456789") })
+	slices.Sort(set)
 
-	for _, word := range words(text) {
-		if !strings.ContainsAny(word, "0123456789") {
-			set[word] = true
-		}
-	}
-
-	return set
-}
-
-func jaccard(a, b map[string]bool) float64 {
-	shared := 0
-
-	for word := range a {
-		if b[word] {
-			shared++
-		}
-	}
-	if all := len(a) + len(b) - shared; all > 0 {
-		return float64(shared) / float64(all)
-	}
-
-	return 0
+	return slices.Compact(set)
 }
 
 const patternPrompt = "You state in one sentence what recurs in these facts of different episodes of a robot. Use only what the numbered facts say, and " +
@@ -488,7 +469,7 @@ func (d *Dream) earlier(ctx context.Context, task string, c *cluster) (old *robo
 	n, _ := old.Context.At("model.facts")
 	before, _ := asFloat(n)
 
-	return old, float64(len(c.members)) >= 1.5*before && mayReplace(old, &product{collection: old.Collection}), nil
+	return old, float64(len(c.members)) >= 1.5*before && mayReplace(old, old.Collection), nil
 }
 
 func asFloat(v any) (float64, bool) {
@@ -596,12 +577,12 @@ var contradictSchema = json.RawMessage(`{"type":"object","properties":{"contradi
 // contradictions links facts that disagree although their contexts differ: those of the same context are found without a
 // model, when they are stored.
 func (d *Dream) contradictions(ctx context.Context, facts []robotmem.Memory, r *Report) error {
-	sets := make([]map[string]bool, len(facts))
+	sets := make([][]string, len(facts))
 	byWord := map[string][]int{}
 
 	for i := range facts {
 		sets[i] = wordSet(facts[i].Content)
-		for word := range sets[i] {
+		for _, word := range sets[i] {
 			byWord[word] = append(byWord[word], i)
 		}
 	}
@@ -609,14 +590,14 @@ func (d *Dream) contradictions(ctx context.Context, facts []robotmem.Memory, r *
 	for i := range facts {
 		seen := map[int]bool{}
 
-		for word := range sets[i] {
+		for _, word := range sets[i] {
 			for _, j := range byWord[word] {
 				if j <= i || seen[j] {
 					continue
 				}
 				seen[j] = true
 				a, b := &facts[j], &facts[i] // the older first
-				if jaccard(sets[i], sets[j]) < alike || !mayDisagree(a, b) {
+				if consolidate.Jaccard(sets[i], sets[j]) < alike || !mayDisagree(a, b) {
 					continue
 				}
 				key := []string{TaskContradiction, d.name(), a.UID, b.UID}

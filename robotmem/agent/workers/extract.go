@@ -17,10 +17,8 @@ import (
 type Source struct {
 	Text         string
 	UID          string // of the memory that holds it
-	MemoryID     int64
 	Collection   string // where the facts go
 	Conversation string // of a chat, "" outside of one
-	ObservedAt   time.Time
 }
 
 const (
@@ -162,7 +160,7 @@ func (w *Workers) put(ctx context.Context, p *product, r *Report) error {
 	switch {
 	case res.Status != "created":
 		r.Known++
-	case p.about["contradicts"] != nil || p.about["from"] != nil || p.about["links"] != nil:
+	case p.about["contradicts"] != nil || p.about["from"] != nil:
 		r.Linked = append(r.Linked, res.MemoryID)
 	default:
 		r.Added = append(r.Added, res.MemoryID)
@@ -226,45 +224,43 @@ func (w *Workers) reconcile(ctx context.Context, p *product, r *Report) error {
 		return nil
 	}
 
-	return w.decide(p, &known[answer.N-1], answer.Action, r)
-}
-
-func (w *Workers) decide(p *product, old *robotmem.Memory, action string, r *Report) error {
-	switch action {
-	case "same":
-		// What has other numbers, or says the opposite, is not the same, whatever the model says.
-		if n := newNumber(p.text, old.Content); n != "" || !sharesWords(p.text, old.Content) || negates(p.text) != negates(old.Content) {
-			r.refuse("reconcile: %q is not the same as memory %d", robotmem.Clip(p.text, 80), old.MemoryID)
-			return nil
-		}
-		p.text = ""
-	case "replaces":
-		if !sharesWords(p.text, old.Content) {
-			r.refuse("reconcile: %q is about something else than memory %d", robotmem.Clip(p.text, 80), old.MemoryID)
-			return nil
-		}
-		if mayReplace(old, p) {
-			p.supersedes = old.MemoryID
-			p.about["replaces"] = old.UID
-			return nil
-		}
-		p.about["contradicts"] = []any{old.UID}
-	case "contradicts":
-		p.about["contradicts"] = []any{old.UID}
-	default:
-		r.refuse("reconcile: %q is none of the actions", robotmem.Clip(action, 40))
-	}
+	p.decide(&known[answer.N-1], answer.Action, r)
 
 	return nil
 }
 
+// decide does to a product what a model says of a known fact, if it can be true.
+func (p *product) decide(old *robotmem.Memory, action string, r *Report) {
+	if action == "replaces" && !sharesWords(p.text, old.Content) {
+		r.refuse("reconcile: %q is about something else than memory %d", robotmem.Clip(p.text, 80), old.MemoryID)
+		return
+	}
+
+	switch {
+	case action == "same":
+		// What has other numbers, or says the opposite, is not the same, whatever the model says.
+		if n := newNumber(p.text, old.Content); n != "" || !sharesWords(p.text, old.Content) || negates(p.text) != negates(old.Content) {
+			r.refuse("reconcile: %q is not the same as memory %d", robotmem.Clip(p.text, 80), old.MemoryID)
+			return
+		}
+		p.text = ""
+	case action == "replaces" && mayReplace(old, p.collection):
+		p.supersedes = old.MemoryID
+		p.about["replaces"] = old.UID
+	case action == "replaces", action == "contradicts":
+		p.about["contradicts"] = []any{old.UID}
+	default:
+		r.refuse("reconcile: %q is none of the actions", robotmem.Clip(action, 40))
+	}
+}
+
 // mayReplace reports whether a model may supersede a memory: one that a model has said, of the same collection, that nobody
 // protects. What a robot has measured or a person has said stays.
-func mayReplace(old *robotmem.Memory, p *product) bool {
+func mayReplace(old *robotmem.Memory, collection string) bool {
 	_, ofModel := old.Context.At("model.name")
 	state, _ := old.Context.At("model.state")
 
-	return ofModel && state != "confirmed" && !old.Pinned && old.Type == "fact" && old.Collection == p.collection &&
+	return ofModel && state != "confirmed" && !old.Pinned && old.Type == "fact" && old.Collection == collection &&
 		old.Source != "operator" && old.Source != "verified"
 }
 

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -127,7 +128,6 @@ type product struct {
 	task       string
 	text       string
 	collection string
-	session    string
 	context    robotmem.Object // beside what this package writes
 	tags       []string
 	about      map[string]any // of the section model
@@ -138,15 +138,10 @@ type product struct {
 // learn stores a product with the name of the model.
 func (w *Workers) learn(ctx context.Context, p *product) (*robotmem.LearnResponse, error) {
 	about := map[string]any{"task": p.task, "name": w.name(), "key": p.name}
-	for key, v := range p.about {
-		about[key] = v
-	}
+	maps.Copy(about, p.about)
 
-	object := robotmem.Object{}
-	for key, v := range p.context {
-		object[key] = v
-	}
-	object["model"] = about
+	object := robotmem.Object{"model": about}
+	maps.Copy(object, p.context)
 
 	caller := robotmem.CallerOf(ctx)
 	caller.Tool, caller.Client = robotmem.ToolNode, w.source()
@@ -156,7 +151,7 @@ func (w *Workers) learn(ctx context.Context, p *product) (*robotmem.LearnRespons
 
 	return w.Node.Learn(robotmem.WithCaller(ctx, caller), &robotmem.LearnRequest{
 		Pinned:  &pinned,
-		Insight: p.text, Context: object, Collection: p.collection, SessionID: p.session, Tags: p.tags,
+		Insight: p.text, Context: object, Collection: p.collection, Tags: p.tags,
 		Source: w.source(), Outcome: robotmem.OutcomeUnknown, Supersedes: p.supersedes,
 		RequestID: p.name,
 	})

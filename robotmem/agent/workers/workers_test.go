@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/agent/model"
@@ -76,7 +75,7 @@ func factsJSON(pairs ...string) string {
 }
 
 func source(text string) *workers.Source {
-	return &workers.Source{Text: text, UID: "turn-" + text, Collection: "chat", Conversation: "marta", ObservedAt: time.Now()}
+	return &workers.Source{Text: text, UID: "turn-" + text, Collection: "chat", Conversation: "marta"}
 }
 
 func extract(t *testing.T, w *workers.Workers, text string) *workers.Report {
