@@ -320,32 +320,45 @@ func (c *call) evict(ctx context.Context) error {
 		})
 	}
 
-	newest, err := list(1, 1)
-	if err != nil || newest.Total <= int64(c.o.MaxTurns) {
-		return err
-	}
+	for {
+		newest, err := list(1, 1)
+		if err != nil || newest.Total <= int64(c.o.MaxTurns) {
+			return err
+		}
 
-	// Pages begin with the newest, so the oldest stand on the last.
-	const most = 1000
-	limit := min(newest.Total-int64(c.o.MaxTurns), most)
-	page := (newest.Total + limit - 1) / limit
-	old, err := list(page, int(limit))
-	if err != nil {
-		return err
+		// Pages begin with the newest, so the oldest stand on the last, which may hold fewer than are too many.
+		const most = 1000
+		limit := min(newest.Total-int64(c.o.MaxTurns), most)
+		old, err := list((newest.Total+limit-1)/limit, int(limit))
+		if err != nil {
+			return err
+		}
+		if gone, err := c.forget(ctx, old.Memories); err != nil || gone == 0 {
+			return err
+		}
 	}
+}
 
-	for i, m := range old.Memories {
-		if (page-1)*limit+int64(i) < int64(c.o.MaxTurns) || m.Pinned || m.Source != "chat" {
+// forget forgets turns that this proxy has stored and nobody has pinned, and returns how many.
+func (c *call) forget(ctx context.Context, turns []robotmem.Memory) (gone int, err error) {
+	for _, m := range turns {
+		if m.Pinned || m.Source != "chat" {
 			continue
 		}
+
 		_, err := c.o.Node.Forget(ctx, &robotmem.ForgetRequest{
 			MemoryID: m.MemoryID, Reason: fmt.Sprintf("the conversation keeps its last %d turns", c.o.MaxTurns),
 		})
-		if err != nil && !errors.Is(err, robotmem.Conflict) && !errors.Is(err, robotmem.NotFound) {
-			return err
+		// Another request of the conversation may have forgotten it.
+		if errors.Is(err, robotmem.Conflict) || errors.Is(err, robotmem.NotFound) {
+			continue
 		}
+		if err != nil {
+			return gone, err
+		}
+		gone++
 		c.state.evicted.Add(1)
 	}
 
-	return nil
+	return gone, nil
 }

@@ -613,6 +613,14 @@ func TestConversationsHaveABound(t *testing.T) {
 	if _, err := node.Restore(t.Context(), &robotmem.MemoryRequest{MemoryID: old.Memories[0].MemoryID}); err != nil {
 		t.Error(err)
 	}
+
+	// A smaller bound holds at once, also one that the turns are no multiple of.
+	at, end := between(t, node, u, func(o *proxy.Options) { o.MaxTurns = 3 })
+	post(t, at, `{"messages":[{"role":"user","content":"crate 7 is heavy"}]}`)
+	end()
+	if stored := turns(t, node); len(stored) != 3 {
+		t.Errorf("%d turns", len(stored))
+	}
 }
 
 // reader is a language model that reads turns, slowly.
