@@ -61,7 +61,7 @@ func loopback(host string) bool {
 		return true
 	}
 	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.Zone() == "" && (addr == netip.AddrFrom4([4]byte{127, 0, 0, 1}) || addr == netip.IPv6Loopback())
+	return err == nil && (addr == netip.AddrFrom4([4]byte{127, 0, 0, 1}) || addr == netip.IPv6Loopback())
 }
 
 // sameRedirect reports whether a redirect URI is the registered one. Only the port of this machine may differ, which
