@@ -66,7 +66,7 @@ func (c *dreamRunCmd) Run(ctx context.Context, a *app) error {
 	return a.show(c.JSON, r, func(w *printed.Lines) { printed.Dream(w, r) })
 }
 
-// dreamt is what dreams of this memory have looked at.
+// dreamt opens the record of what earlier dreams of this memory have examined.
 func (a *app) dreamt(again bool) (workers.Done, error) {
 	name, err := a.memoryName()
 	if err != nil {

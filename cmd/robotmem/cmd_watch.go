@@ -16,7 +16,7 @@ type watchCmd struct {
 	Once   bool   `name:"once" help:"Bring both sides together as they are now, and end."`
 }
 
-// follower is what both ways of following a folder have.
+// follower is the common interface of the two ways to follow a folder.
 type follower interface {
 	Run(ctx context.Context) error
 	Once(ctx context.Context) error

@@ -14,7 +14,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/where"
 )
 
-// Input is what a request takes beside the flags of its command.
+// Input holds what a request needs in addition to the flags of its command.
 type Input struct {
 	Stdin io.Reader
 	// Collection is the namespace of the settings, and Given says that the command line names it.

@@ -146,7 +146,7 @@ func (l Layer) Spelling(name string) string {
 // Check fails if a setting is given that the command, its first word, does not use on this kind of memory. given says where
 // each was given.
 func Check(command string, given map[string]Layer, at Target) error {
-	// It shows what is given, also what no other command would take.
+	// config shows every setting that is given, including those that no other command uses.
 	if command == "config" {
 		return nil
 	}
