@@ -209,7 +209,7 @@ func (s *server) routes() http.Handler {
 	}
 
 	if s.opts.Fleet != nil {
-		e.POST("/api/fleet/*", requireRight(&robotmem.Op{Name: "fleet"}, func(c echo.Context) error {
+		e.Match([]string{http.MethodGet, http.MethodPost}, "/api/fleet/*", requireRight(&robotmem.Op{Name: "fleet"}, func(c echo.Context) error {
 			return s.opts.Fleet(c.Response(), c.Request())
 		}))
 	}

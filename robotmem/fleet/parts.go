@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-
-	"github.com/robotmem/robotmem-go/robotmem/archive"
 )
 
 // A push is sent in parts that the site takes. The number of the last change comes with the last part, so that a push that
@@ -23,7 +21,7 @@ type part struct {
 }
 
 // split divides a push into parts within the limits of a site: sessions before the memories in them, and these before what
-// links and purges them. What does not fit alone is named in aside: the oldest past states of a memory, or all of it.
+// links and purges them. What does not fit alone is named in aside.
 func split(p *PushRequest) (parts []part, aside []SyncNote, err error) {
 	body, fits, err := packed(p)
 	if err != nil {
@@ -34,7 +32,12 @@ func split(p *PushRequest) (parts []part, aside []SyncNote, err error) {
 	}
 
 	if n := p.size(); n > 1 {
-		for _, half := range []*PushRequest{p.cut(0, n/2), p.cut(n/2, n)} {
+		// The second half follows the first, and the number of the last change comes with it.
+		first, second := p.cut(0, n/2), p.cut(n/2, n)
+		first.Prev, first.Link = p.Prev, newLink()
+		second.Prev, second.Link, second.Upto = first.Link, p.Link, p.Upto
+
+		for _, half := range []*PushRequest{first, second} {
 			some, left, err := split(half)
 			if err != nil {
 				return nil, nil, err
@@ -48,50 +51,61 @@ func split(p *PushRequest) (parts []part, aside []SyncNote, err error) {
 	return splitOne(p)
 }
 
-// splitOne makes room for a single memory by leaving out its oldest past states.
+// splitOne sends the past states of a single memory apart from it. What does not fit even so is left out.
 func splitOne(p *PushRequest) ([]part, []SyncNote, error) {
-	if len(p.Memories) == 0 {
-		name := ""
-		if len(p.Sessions) > 0 {
-			name = p.Sessions[0].SessionID
-		}
-		return nil, []SyncNote{{UID: name, Reason: fmt.Sprintf("is larger than the %d MiB that a site takes, and stays here", MaxPush>>20)}}, nil
-	}
+	switch {
+	case len(p.Memories) == 1 && len(p.Memories[0].Versions) > 0:
+		m := p.Memories[0]
+		past := PastStates{m.UID, m.Versions}
+		m.Versions = nil
 
-	whole := p.Memories[0]
-	for keep := len(whole.Versions) / 2; ; keep /= 2 {
-		m := whole
-		m.Versions = append([]archive.Version{}, whole.Versions[len(whole.Versions)-keep:]...)
 		one := *p
-		one.Memories = []NumberedMemory{m}
+		one.Memories, one.Past = []NumberedMemory{m}, []PastStates{past}
 
-		body, fits, err := packed(&one)
-		if err != nil {
-			return nil, nil, err
-		}
-		if fits {
-			return []part{{&one, body}}, []SyncNote{{UID: m.UID, Reason: fmt.Sprintf(
-				"its oldest %d past states stay here: with them it is larger than the %d MiB that a site takes", len(whole.Versions)-keep, MaxPush>>20)}}, nil
-		}
-		if keep == 0 {
-			return nil, []SyncNote{{UID: m.UID, Reason: fmt.Sprintf("is larger than the %d MiB that a site takes, and stays here", MaxPush>>20)}}, nil
-		}
+		return split(&one)
+	case len(p.Past) == 1 && len(p.Past[0].Versions) > 1:
+		uid, versions := p.Past[0].UID, p.Past[0].Versions
+		half := len(versions) / 2
+
+		two := *p
+		two.Past = []PastStates{{uid, versions[:half]}, {uid, versions[half:]}}
+
+		return split(&two)
 	}
+
+	reason := fmt.Sprintf("is larger than the %d MiB that a site takes, and stays here", MaxPush>>20)
+	name := ""
+
+	switch {
+	case len(p.Memories) > 0:
+		name = p.Memories[0].UID
+	case len(p.Sessions) > 0:
+		name = p.Sessions[0].SessionID
+	case len(p.Past) > 0:
+		name, reason = p.Past[0].UID, "a past state of it "+reason
+	}
+
+	// The push without it keeps the chain of links, and the number that comes with it.
+	none := &PushRequest{Protocol: p.Protocol, Replica: p.Replica, Robot: p.Robot, Prev: p.Prev, Link: p.Link, Upto: p.Upto}
+	body, _, err := packed(none)
+
+	return []part{{none, body}}, []SyncNote{{UID: name, Reason: reason}}, err
 }
 
 // size is the number of the changes in a push.
 func (p *PushRequest) size() int {
-	return len(p.Sessions) + len(p.Memories) + len(p.Links) + len(p.Purged)
+	return len(p.Sessions) + len(p.Memories) + len(p.Past) + len(p.Links) + len(p.Purged) + len(p.Credits)
 }
 
-// cut returns the changes from a to b in the order in which they are sent. The number of the last one is left out: it comes
-// with the last part.
+// cut returns the changes from a to b in the order in which they are sent.
 func (p *PushRequest) cut(a, b int) *PushRequest {
-	out := &PushRequest{Replica: p.Replica, Robot: p.Robot}
+	out := &PushRequest{Protocol: p.Protocol, Replica: p.Replica, Robot: p.Robot}
 	out.Sessions, a, b = cutList(p.Sessions, a, b)
 	out.Memories, a, b = cutList(p.Memories, a, b)
+	out.Past, a, b = cutList(p.Past, a, b)
 	out.Links, a, b = cutList(p.Links, a, b)
-	out.Purged, _, _ = cutList(p.Purged, a, b)
+	out.Purged, a, b = cutList(p.Purged, a, b)
+	out.Credits, _, _ = cutList(p.Credits, a, b)
 
 	return out
 }

@@ -40,7 +40,7 @@ func (r *Replicator) payloads(ctx context.Context, most int) (more bool, err err
 		return false, nil
 	}
 
-	p, rows := &PushRequest{Replica: r.Peer.Replica, Robot: r.Peer.Robot}, 0
+	p, rows := &PushRequest{Protocol: Protocol, Replica: r.Peer.Replica, Robot: r.Peer.Robot, Asks: true}, 0
 	err = r.node.Store.Read(ctx, func(c *store.Conn) error {
 		sent, err := c.Counter(sentCounter)
 		if err != nil {
@@ -94,7 +94,9 @@ func (r *Replicator) payloads(ctx context.Context, most int) (more bool, err err
 // ResendPayloads makes the next Payloads ask for all payloads again, as after a change of the policy
 // or of a quota of the site.
 func (r *Replicator) ResendPayloads(ctx context.Context) error {
-	return r.node.Store.Write(ctx, func(tx *store.Tx) error { return tx.SetCounter(payloadCounter, 0) })
+	return r.node.Store.Write(ctx, func(tx *store.Tx) error {
+		return errors.Join(tx.SetCounter(payloadCounter, 0), tx.Exec(store.DeleteFleetNotes, kindPayload))
+	})
 }
 
 // follows reports whether the policy allows the payload of a memory with an outcome.
@@ -102,8 +104,7 @@ func (r *Replicator) follows(outcome string) bool {
 	return r.Peer.Payloads == PayloadsAll || outcome == robotmem.OutcomeFailure || outcome == robotmem.OutcomePartial
 }
 
-// sendPayloads sends those payloads that the site does not have. It asks by sending the memories
-// again, which changes nothing.
+// sendPayloads sends those payloads that the site does not have.
 func (r *Replicator) sendPayloads(ctx context.Context, p *PushRequest) error {
 	ack := &PushResponse{}
 	if err := r.ask(ctx, "push", p, ack); err != nil {
@@ -115,8 +116,7 @@ func (r *Replicator) sendPayloads(ctx context.Context, p *PushRequest) error {
 			err := r.sendPayload(ctx, m)
 			// This payload would be refused again, and the others would wait behind it.
 			if errors.Is(err, robotmem.Invalid) {
-				r.note(&PushRequest{}, &PushResponse{Refused: []SyncNote{{m.UID, robotmem.Explain(err).Detail()}}})
-				err = nil
+				err = r.putNotes(ctx, kindPayload, []SyncNote{{m.UID, robotmem.Explain(err).Detail()}})
 			}
 			if err != nil {
 				return err

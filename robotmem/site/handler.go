@@ -29,18 +29,34 @@ type Memories func(ctx context.Context, memories, bytes int64) (n *local.Node, l
 // Handler serves the robots of a site below /api/fleet/. The returned error has not been answered: the caller has to
 // write it.
 func Handler(node Memories) func(http.ResponseWriter, *http.Request) error {
+	feeds := newFeeds(node)
 	calls := map[string]func(http.ResponseWriter, *http.Request) (any, error){
 		"hello": decoded(node, 0, AnswerHello),
 		"push": decoded(node, 0, func(ctx context.Context, n *local.Node, p *fleet.PushRequest) (*fleet.PushResponse, error) {
 			return admitPush(ctx, node, n, p)
 		}),
-		"pull": decoded(node, 0, AnswerPull),
+		"pull":   decoded(node, 0, feeds.answerPull),
+		"settle": decoded(node, 0, answerSettle),
 		"payload": func(_ http.ResponseWriter, r *http.Request) (any, error) {
 			return map[string]bool{"stored": true}, receivePayload(r.Context(), node, r.Body)
 		},
 	}
 
+	reads := map[string]func(context.Context, *local.Node, *http.Request) (any, error){
+		"robots": func(ctx context.Context, n *local.Node, _ *http.Request) (any, error) { return Robots(ctx, n) },
+		"conflicts": func(ctx context.Context, n *local.Node, r *http.Request) (any, error) {
+			return Conflicts(ctx, n, r.URL.Query().Get("robot"))
+		},
+		"purges": func(ctx context.Context, n *local.Node, r *http.Request) (any, error) {
+			return UnconfirmedPurges(ctx, n, r.URL.Query().Get("uid"))
+		},
+	}
+
 	return func(w http.ResponseWriter, r *http.Request) error {
+		if r.Method == http.MethodGet {
+			return answerRead(w, r, node, feeds, reads)
+		}
+
 		call := calls[strings.TrimPrefix(r.URL.Path, "/api/fleet/")]
 		if call == nil {
 			return robotmem.Errorf(robotmem.NotFound, "", "robots do not call %.60q", r.URL.Path)
@@ -57,11 +73,70 @@ func Handler(node Memories) func(http.ResponseWriter, *http.Request) error {
 	}
 }
 
+// answerRead answers what changes nothing: a chunk of a feed for a robot, and for operators what there is to see.
+func answerRead(
+	w http.ResponseWriter, r *http.Request, node Memories, feeds *feeds,
+	reads map[string]func(context.Context, *local.Node, *http.Request) (any, error),
+) error {
+	name := strings.TrimPrefix(r.URL.Path, "/api/fleet/")
+	if name == "chunk" {
+		if err := feeds.chunk(w, r); err != nil {
+			return robotmem.Explain(err)
+		}
+		return nil
+	}
+	read := reads[name]
+	if read == nil {
+		return robotmem.Errorf(robotmem.NotFound, "", "there is nothing to read at %.60q", r.URL.Path)
+	}
+	if err := requireOperator(r.Context()); err != nil {
+		return err
+	}
+
+	n, leave, err := node(r.Context(), 0, 0)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	res, err := read(r.Context(), n, r)
+	if err != nil {
+		return robotmem.Explain(err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(res) // the caller may be gone
+
+	return nil
+}
+
+// requireOperator fails for a token that does not see the whole tenant.
+func requireOperator(ctx context.Context) error {
+	switch c := robotmem.CallerOf(ctx); c.Role {
+	case robotmem.RoleRobot, robotmem.RoleReader:
+		return robotmem.Errorf(robotmem.Forbidden, "", "is for operators; the token is of the role %s", c.Role)
+	default:
+		return nil
+	}
+}
+
+// settleRequest settles a conflict.
+type settleRequest struct {
+	ID   int64  `json:"id"`
+	Keep string `json:"keep"` // site, robot or both
+}
+
+func answerSettle(ctx context.Context, n *local.Node, r *settleRequest) (*settleRequest, error) {
+	if err := requireOperator(ctx); err != nil {
+		return nil, err
+	}
+	return r, Settle(ctx, n, r.ID, r.Keep)
+}
+
 // admitPush stores a push if there is room for the memories in it that the site does not have. Over a quota it stores the
 // rest, which needs no room and may make some, and fails, so that the robot sends the push again later.
 func admitPush(ctx context.Context, node Memories, n *local.Node, p *fleet.PushRequest) (*fleet.PushResponse, error) {
+	// Without its link it does not count as the push, which the robot sends again.
 	known := *p
-	known.Memories, known.Upto = nil, 0
+	known.Memories, known.Upto, known.Link, known.Prev = nil, 0, nil, nil
 
 	err := engine.Of(n).Store.Read(ctx, func(c *store.Conn) error {
 		for i := range p.Memories {
@@ -114,6 +189,11 @@ func decoded[Request, Response any](
 			return nil, err
 		}
 
+		if v, ok := any(request).(interface{ Speaks() int }); ok && v.Speaks() != fleet.Protocol {
+			return nil, robotmem.Errorf(robotmem.Conflict, "protocol",
+				"is %d, and this site speaks %d; install the same version of robotmem on the robot and the site, the site first", v.Speaks(), fleet.Protocol)
+		}
+
 		return f(r.Context(), n, request)
 	}
 }
@@ -128,7 +208,11 @@ func decode(body io.Reader, encoding string, to any) error {
 		// A small body may unpack to any size.
 		body = io.LimitReader(z, fleet.MaxUnpacked)
 	}
-	err := json.NewDecoder(body).Decode(to)
+
+	// A field that this site does not know would be lost without a word.
+	d := json.NewDecoder(body)
+	d.DisallowUnknownFields()
+	err := d.Decode(to)
 	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
 		return robotmem.Errorf(robotmem.TooLarge, "body", "must be at most %d bytes", large.Limit)
 	}
@@ -158,7 +242,7 @@ func receivePayload(ctx context.Context, node Memories, body io.Reader) error {
 	}
 
 	m := &p.Memories[0]
-	a := &arrival{caller: robotmem.CallerOf(ctx), push: p, counters: map[string]int64{}, ack: &fleet.PushResponse{}}
+	a := newArrival(ctx, p, &fleet.PushResponse{})
 	if err := a.admit(ctx, m); err != nil {
 		return err
 	}

@@ -67,11 +67,7 @@ func TestNothingBlocksTheSync(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := false
-	for _, note := range status.Refused {
-		named = named || strings.Contains(note.Reason, "oldest") && strings.Contains(note.Reason, "past states stay here")
-	}
-	if !named || status.Waiting != 0 {
+	if len(status.Refused) > 0 || status.Waiting != 0 {
 		t.Errorf("%+v", status)
 	}
 

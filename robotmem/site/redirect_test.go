@@ -33,7 +33,9 @@ func TestWhatIsNoSiteGetsAndAcknowledgesNothing(t *testing.T) {
 		}, "redirects to " + other.URL},
 		"an empty object": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{}`)) }, "has no upto"},
 		"a page":          {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`<html>`)) }, "no JSON object"},
-		"another number":  {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"upto":9999,"memories":{}}`)) }, "another push"},
+		"another number": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte(`{"protocol":2,"upto":9999,"memories":{}}`))
+		}, "another push"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			site := httptest.NewServer(http.HandlerFunc(tt.answer))

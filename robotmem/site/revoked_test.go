@@ -109,8 +109,8 @@ func TestATokenIsRevokedInTheMiddleOfASync(t *testing.T) {
 	if err := r.Once(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := r.Status(t.Context()); err != nil || len(s.Refused) != 1 || len(s.Conflicts) != 0 {
-		t.Errorf("a memory of another robot: %+v %v", s, err)
+	if s, err := r.Status(t.Context()); err != nil || len(s.Refused) == 0 || len(s.Conflicts) != 0 {
+		t.Errorf("memories of another robot: %d refused, %d conflicts, %v", len(s.Refused), len(s.Conflicts), err)
 	}
 	h, err := open.node.History(t.Context(), &robotmem.MemoryRequest{MemoryID: 1})
 	if err != nil || len(h.Versions) != 1 || mine == r.Peer.Replica {

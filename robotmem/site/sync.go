@@ -2,8 +2,8 @@ package site
 
 import (
 	"bytes"
-	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,8 +12,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/fleet"
+	"github.com/robotmem/robotmem-go/robotmem/internal/checked"
 	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
-	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -23,8 +23,9 @@ import (
 // own state at that time; together they act as a version vector. A change of the robot replaces the state of the site
 // if the site has not changed it since, and is a conflict otherwise. No clock is compared.
 
-// AnswerPush stores the changes of a robot. A push that is sent twice is stored once. It fails with
-// Conflict if another memory has the name of the robot.
+// AnswerPush stores the changes of a robot. A push that is sent twice is stored once. One that does not follow the
+// last push of the replica stores nothing, see [fleet.Link]. It fails with Conflict if another memory has the name of
+// the robot.
 func AnswerPush(ctx context.Context, n *local.Node, p *fleet.PushRequest) (*fleet.PushResponse, error) {
 	if p.Replica == "" || p.Robot == "" {
 		return nil, robotmem.Errorf(robotmem.Invalid, "replica", "and robot are required")
@@ -32,22 +33,50 @@ func AnswerPush(ctx context.Context, n *local.Node, p *fleet.PushRequest) (*flee
 	if err := requireRobot(ctx, p.Robot); err != nil {
 		return nil, err
 	}
+	if p.Asks {
+		return answerWanted(ctx, n, p)
+	}
 
 	// The replica is registered before anything is stored, so that two memories with one robot name cannot mix their
 	// numbers.
-	if err := engine.Of(n).Store.Write(ctx,
-		func(tx *store.Tx) error { return registerReplica(tx, robotmem.CallerOf(ctx), p) }); err != nil {
-		return nil, err
-	}
-
-	ack := &fleet.PushResponse{Upto: p.Upto}
-	sessions, err := ownSessions(ctx, n, p, ack)
+	var known *replica
+	err := engine.Of(n).Store.Write(ctx, func(tx *store.Tx) (err error) {
+		known, err = registerReplica(tx, robotmem.CallerOf(ctx), &fleet.HelloRequest{Replica: p.Replica, Robot: p.Robot})
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
 
+	ack := &fleet.PushResponse{Protocol: fleet.Protocol, Upto: p.Upto, Link: p.Link}
+	if ack.State = known.state(p); ack.State != "" {
+		ack.Upto, ack.Link = known.upto, known.link
+		return ack, nil
+	}
+	if err := storePush(ctx, n, p, known, ack); err != nil {
+		return nil, err
+	}
+
+	// The number and the link of the push are stored last. If the site fails before, the robot sends the push again and
+	// nothing is stored twice.
+	return ack, engine.Of(n).Store.Write(ctx, func(tx *store.Tx) error {
+		return tx.Exec(store.AdvanceReplica, p.Upto, store.FormatTime(tx.Now), linkOrNil(p.Link), p.Replica)
+	})
+}
+
+// storePush stores what a push says.
+func storePush(ctx context.Context, n *local.Node, p *fleet.PushRequest, known *replica, ack *fleet.PushResponse) error {
+	sessions, err := ownSessions(ctx, n, p, ack)
+	if err != nil {
+		return err
+	}
+
 	entries := []*archive.Entry{{Sessions: sessions}}
-	a := &arrival{caller: robotmem.CallerOf(ctx), push: p, counters: map[string]int64{}, ack: ack}
+	a := newArrival(ctx, p, ack)
+	// A robot need not be told what it says itself, unless two memories send under its name.
+	if !known.shared {
+		a.pusher = p.Robot
+	}
 
 	memories := make([]archive.Memory, 0, len(p.Memories))
 	for i := range p.Memories {
@@ -69,31 +98,76 @@ func AnswerPush(ctx context.Context, n *local.Node, p *fleet.PushRequest) (*flee
 	}}
 	report, err := engine.Of(n).Receive(ctx, &fleet.Entries{List: entries}, options, a)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	ack.Memories = report.Memories
+
+	for i := range p.Past {
+		if err := a.storePast(ctx, n, &p.Past[i]); err != nil {
+			return err
+		}
 	}
 
 	// Links are of memories that this push may have stored, so their owners are looked up afterwards.
 	links, err := ownLinks(ctx, n, p)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if _, err := engine.Of(n).Receive(ctx, &fleet.Entries{List: []*archive.Entry{{Links: links}}}, options, a); err != nil {
-		return nil, err
+		return err
 	}
 
 	for _, uid := range p.Purged {
 		if err := a.purge(ctx, n, uid); err != nil {
-			return nil, err
+			return err
 		}
 	}
 
-	// The number of the push is stored last. If the site fails before, the robot sends the push again and nothing is
-	// stored twice.
-	ack.Memories = report.Memories
+	for i := range p.Credits {
+		if err := a.credit(ctx, n, &p.Credits[i]); err != nil {
+			return err
+		}
+	}
 
-	return ack, engine.Of(n).Store.Write(ctx, func(tx *store.Tx) error {
-		return tx.Exec(store.AdvanceReplica, p.Upto, store.FormatTime(tx.Now), p.Replica)
+	return settleByRule(ctx, n, a)
+}
+
+// answerWanted names the payloads of memories of the robot that the site does not have. It stores nothing.
+func answerWanted(ctx context.Context, n *local.Node, p *fleet.PushRequest) (*fleet.PushResponse, error) {
+	ack := &fleet.PushResponse{Protocol: fleet.Protocol, Upto: p.Upto}
+	err := engine.Of(n).Store.Read(ctx, func(c *store.Conn) error {
+		for i := range p.Memories {
+			m := &p.Memories[i]
+			if m.Payload == nil || m.Payload.Lost || requireCollection(ctx, m.Collection) != nil {
+				continue
+			}
+			known, err := c.ArchivedNamed(m.UID)
+			if err != nil {
+				return err
+			}
+			// Only that of a memory which the robot has sent: an answer about another one would say that it exists.
+			if known == nil || known.Payload == nil || known.Payload.SHA256 != m.Payload.SHA256 ||
+				requireMemory(robotmem.CallerOf(ctx), known.Extra.Robot, known.Collection) != nil {
+				continue
+			}
+			if err := wants(c, known.Payload.SHA256, ack); err != nil {
+				return err
+			}
+		}
+
+		return nil
 	})
+
+	return ack, err
+}
+
+// wants adds a payload to those that the site asks for, if it does not have it.
+func wants(c *store.Conn, sum string, ack *fleet.PushResponse) error {
+	p, err := c.Payload(sum)
+	if err == nil && p == nil && !slices.Contains(ack.Wanted, sum) {
+		ack.Wanted = append(ack.Wanted, sum)
+	}
+	return err
 }
 
 // requireRobot fails if the token of the caller is of another robot.
@@ -224,62 +298,6 @@ func ownerOf(c *store.Conn, caller robotmem.Caller, uid string) (id int64, err e
 	return id, requireMemory(caller, robot, collection)
 }
 
-// registerReplica registers the memory of a robot. A token of a robot does not speak for the memory of another.
-func registerReplica(tx *store.Tx, c robotmem.Caller, p *fleet.PushRequest) error {
-	before := p.Robot
-	_, err := tx.One(store.RobotOfReplica, []any{p.Replica}, func(r store.Row) { before = r.ColumnText(0) })
-	if err != nil {
-		return err
-	}
-
-	// Without this check a robot that learns the id of another replica could move its progress.
-	if c.Role == robotmem.RoleRobot && before != p.Robot {
-		return robotmem.Errorf(robotmem.Forbidden, "replica",
-			"is the memory of another robot; run robotmem fleet leave, then join again")
-	}
-
-	other := ""
-	_, err = tx.One(store.ReplicaOfRobot, []any{p.Robot}, func(r store.Row) { other = r.ColumnText(0) })
-	if err != nil || other == p.Replica {
-		return err
-	}
-	if other != "" {
-		return robotmem.Errorf(robotmem.Conflict, "robot",
-			"another memory sends as %q to this site; give this robot another name with --robot, or, if this memory takes the place of that one, join with --replace",
-			p.Robot)
-	}
-
-	now := store.FormatTime(tx.Now)
-
-	return tx.Exec(store.PutReplica, p.Replica, p.Robot, now, now)
-}
-
-// AnswerHello returns how much of a robot's memory has arrived.
-func AnswerHello(ctx context.Context, n *local.Node, h *fleet.HelloRequest) (w *fleet.HelloResponse, err error) {
-	if err := requireRobot(ctx, h.Robot); err != nil {
-		return nil, err
-	}
-
-	w = &fleet.HelloResponse{}
-	err = engine.Of(n).Store.Write(ctx, func(tx *store.Tx) error {
-		// The old entry goes before the registration, which would find the name taken.
-		if h.Replace {
-			if err := tx.Exec(store.DeleteOtherReplicas, h.Robot, h.Replica); err != nil {
-				return err
-			}
-		}
-		if err := registerReplica(tx, robotmem.CallerOf(ctx),
-			&fleet.PushRequest{Replica: h.Replica, Robot: h.Robot}); err != nil {
-			return err
-		}
-		w.Upto, err = tx.Number(store.UptoOfReplica, h.Replica)
-
-		return err
-	})
-
-	return w, err
-}
-
 // mostClaimed is the highest confidence that the rules of classification give.
 const mostClaimed = 0.95
 
@@ -350,19 +368,32 @@ func (a *arrival) purge(ctx context.Context, n *local.Node, uid string) error {
 
 func (a *arrival) refuse(uid string, why error) {
 	a.ack.Refused = append(a.ack.Refused, fleet.SyncNote{UID: uid, Reason: robotmem.Explain(why).Detail()})
-	if a.refused == nil {
-		a.refused = map[string]bool{}
-	}
 	a.refused[uid] = true
 }
 
 // arrival compares the memories of a push.
 type arrival struct {
-	caller   robotmem.Caller
-	push     *fleet.PushRequest
-	counters map[string]int64
-	ack      *fleet.PushResponse
-	refused  map[string]bool // uids of which nothing is stored
+	caller    robotmem.Caller
+	push      *fleet.PushRequest
+	pusher    string // the robot that need not be told of its changes
+	counters  map[string]int64
+	ours      map[string][]byte // the state here that the next push of a memory is compared with
+	ack       *fleet.PushResponse
+	refused   map[string]bool // uids of which nothing is stored
+	conflicts []conflictOf
+}
+
+func newArrival(ctx context.Context, p *fleet.PushRequest, ack *fleet.PushResponse) *arrival {
+	return &arrival{
+		caller: robotmem.CallerOf(ctx), push: p, ack: ack,
+		counters: map[string]int64{}, ours: map[string][]byte{}, refused: map[string]bool{},
+	}
+}
+
+// conflictOf is a conflict of this push.
+type conflictOf struct {
+	uid          string
+	said, stored string // when the robot and the site changed the memory
 }
 
 type lastArrival struct {
@@ -397,158 +428,177 @@ func (a *arrival) Decide(
 		}
 	}
 
+	said := fleet.StateOf(r.Memory)
+	a.ours[r.UID] = said
 	if known == nil {
 		return v, nil
 	}
 
-	var last lastArrival
-	found, err := tx.One(store.LastArrival, []any{r.UID, a.push.Replica}, func(s store.Row) {
-		last = lastArrival{s.ColumnInt64(0), s.ColumnBlob(1, nil), s.ColumnBlob(2, nil)}
+	var (
+		last  lastArrival
+		found bool
+	)
+	_, err := tx.One(store.LastArrival, []any{r.UID, a.push.Replica, a.pusher}, func(s store.Row) {
+		if found = s.ColumnType(0) != store.Null; found {
+			last = lastArrival{s.ColumnInt64(0), s.ColumnBlob(1, nil), s.ColumnBlob(2, nil)}
+		}
 	})
 	if err != nil {
 		return v, err
 	}
 
-	said, here := fleet.StateOf(r.Memory), fleet.StateOf(&known.Memory)
-
 	// The order matters: equal states come first, so that a push that is sent twice is never a conflict.
+	here := fleet.StateOf(&known.Memory)
+
 	switch {
-	case bytes.Equal(said, here) || found && bytes.Equal(said, last.theirs):
+	case bytes.Equal(said, here):
 		return store.ImportSame, nil
+	case found && bytes.Equal(said, last.theirs):
+		// The robot has not got the state of the site yet.
+		a.ours[r.UID] = last.ours
+		return store.ImportSame, a.tell(tx, r.UID)
 	case found && a.counters[r.UID] < last.counter:
 		// An older push that was delayed.
 		return store.ImportKeep, nil
 	case found && bytes.Equal(here, last.ours):
 		return store.ImportReplace, nil
+	case found:
+		a.ours[r.UID] = last.ours
+	case inPast(r.Versions, &known.Memory) && !inPast(known.Versions, r.Memory):
+		// The first push of a replica: the state here is one that the robot has had before.
+		return store.ImportReplace, nil
+	case inPast(known.Versions, r.Memory) && !inPast(r.Versions, &known.Memory):
+		return store.ImportKeep, a.tell(tx, r.UID)
 	}
 
-	// Both sides changed the memory since the last push. No clock decides: the state here stays, and the state of the
-	// robot goes to the history.
-	reason := fmt.Sprintf("robot %s changed it while it was changed here; the state here stays, the robot's is in its history", a.push.Robot)
-	a.ack.Conflicts = append(a.ack.Conflicts, fleet.SyncNote{UID: r.UID, Reason: reason})
-	err = errors.Join(
-		tx.KeepVersion(known.ID, &archive.Version{
-			Version: r.Version, ValidFrom: r.ValidFrom, ValidTo: store.FormatTime(tx.Now), Content: r.Content, Summary: r.Summary, Context: r.Context,
-			Category: r.Category, Confidence: r.Confidence, Status: r.Status, Change: "conflict", Reason: reason,
-		}),
-		tx.Audit(admin.AuditEntry{Action: store.ActionImported, MemoryID: known.ID, UID: r.UID, Collection: known.Collection, Reason: "conflict: " + reason}))
+	return store.ImportKeep, a.conflict(tx, r, known)
+}
 
-	return store.ImportKeep, err
+// inPast reports whether a state is among past ones.
+func inPast(past []archive.Version, m *archive.Memory) bool {
+	return slices.ContainsFunc(past, func(v archive.Version) bool {
+		return v.Content == m.Content && v.Status == m.Status && string(v.Context) == string(m.Context) && v.Change != conflicting
+	})
+}
+
+// tell makes the robot read the state that the site has of its memory.
+func (a *arrival) tell(tx *store.Tx, uid string) error {
+	if a.push.Robot == "" {
+		return nil
+	}
+	return tx.Exec(store.FeedAdd, fleet.OwnFeed(a.push.Robot), uid)
+}
+
+// conflicting is the change of a past state that did not become the present one.
+const conflicting = "conflict"
+
+// conflict keeps the state of the robot beside that of the site: both have changed the memory since the last push. No
+// clock decides. The state here stays, that of the robot goes to the history, and somebody settles it.
+func (a *arrival) conflict(tx *store.Tx, r *store.ImportRecord, known *store.Archived) error {
+	reason := fmt.Sprintf("robot %s changed it while it was changed here; the state here stays, the robot's is in its history", a.push.Robot)
+	// The transaction may run twice.
+	if !slices.ContainsFunc(a.conflicts, func(c conflictOf) bool { return c.uid == r.UID }) {
+		a.ack.Conflicts = append(a.ack.Conflicts, fleet.SyncNote{UID: r.UID, Reason: reason})
+		a.conflicts = append(a.conflicts, conflictOf{r.UID, r.UpdatedAt, known.UpdatedAt})
+	}
+
+	said := *r.Memory
+	said.Versions, said.Evictions = nil, nil
+	text, err := json.Marshal(&said)
+	if err != nil {
+		return err
+	}
+	now := store.FormatTime(tx.Now)
+
+	return errors.Join(
+		tx.KeepVersion(known.ID, &archive.Version{
+			Version: r.Version, ValidFrom: r.ValidFrom, ValidTo: now, Content: r.Content, Summary: r.Summary, Context: r.Context,
+			Category: r.Category, Confidence: r.Confidence, Status: r.Status, Change: conflicting, Reason: reason,
+		}),
+		tx.Exec(store.PutConflict, r.UID, known.Collection, a.push.Robot, a.push.Replica, now, string(text)),
+		tx.Audit(admin.AuditEntry{Action: store.ActionImported, MemoryID: known.ID, UID: r.UID, Collection: known.Collection, Reason: "conflict: " + reason}),
+		a.tell(tx, r.UID))
 }
 
 // Stored implements engine.Sync.
 func (a *arrival) Stored(tx *store.Tx, r *store.ImportRecord, id int64, v store.Decision) error {
-	if a.refused[r.UID] {
-		return nil
-	}
-
-	said := fleet.StateOf(r.Memory)
-	ours := said
-	if v == store.ImportKeep || v == store.ImportSame {
-		// The site keeps its own state, so the next change of the robot is compared with that state and not with the
-		// one that it has sent now.
-		_, err := tx.One(store.LastArrival, []any{r.UID, a.push.Replica},
-			func(s store.Row) { ours = s.ColumnBlob(2, nil) })
-		if err != nil {
-			return err
-		}
-	}
-
-	if id == 0 {
-		return nil
+	if a.refused[r.UID] || id == 0 {
+		// Another change of the same commit is none of this robot.
+		return tx.Exec(store.EndPush)
 	}
 
 	// The payload is asked for in the answer. The robot then sends it on its own, within its policy.
 	if r.Payload != nil && !r.Payload.Lost {
-		p, err := tx.Payload(r.Payload.SHA256)
-		if err != nil {
+		if err := wants(tx.Conn, r.Payload.SHA256, a.ack); err != nil {
 			return err
-		}
-		if p == nil && !slices.Contains(a.ack.Wanted, r.Payload.SHA256) {
-			a.ack.Wanted = append(a.ack.Wanted, r.Payload.SHA256)
 		}
 	}
 
 	return tx.Exec(store.PutArrival,
-		r.UID, a.push.Replica, a.counters[r.UID], said, ours)
+		r.UID, a.push.Replica, a.counters[r.UID], fleet.StateOf(r.Memory), a.ours[r.UID])
 }
 
-const (
-	pullDefault = 500
-	pullLimit   = 5000
-)
-
-// AnswerPull answers a Pull.
-func AnswerPull(ctx context.Context, n *local.Node, p *fleet.PullRequest) (*fleet.PullResponse, error) {
-	if p.Limit == 0 {
-		p.Limit = pullDefault
-	}
-	if p.Limit < 1 || p.Limit > pullLimit {
-		return nil, robotmem.Errorf(robotmem.Invalid, "limit", "must be 1 to %d, not %d", pullLimit, p.Limit)
-	}
-
-	wheres := make([]*filter.Condition, len(p.Subscribe))
-	for i, s := range p.Subscribe {
-		var err error
-		if wheres[i], err = filter.Parse(s.Where); err != nil {
-			return nil, err
+// storePast adds past states to a memory of the robot.
+func (a *arrival) storePast(ctx context.Context, n *local.Node, p *fleet.PastStates) error {
+	for i := range p.Versions {
+		if err := checked.Version(&p.Versions[i]); err != nil {
+			a.refuse(p.UID, err)
+			return nil
 		}
 	}
 
-	out := &fleet.PullResponse{Upto: p.After, Memories: []archive.Memory{}}
-	err := engine.Of(n).Store.Read(ctx, func(c *store.Conn) error {
-		rows := 0
-		err := c.EachArchivedSince(p.After, int64(p.Limit), func(a *store.Archived, revision int64) error {
-			rows++
-			out.Upto = revision
+	err := engine.Of(n).Store.Write(ctx, func(tx *store.Tx) error {
+		known, err := tx.ArchivedNamed(p.UID)
+		if err != nil || known == nil {
+			return err
+		}
+		if err := requireMemory(a.caller, known.Extra.Robot, known.Collection); err != nil {
+			return err
+		}
 
-			// A row that is left out still advances Upto, otherwise a robot would ask for it forever.
-			if a.Type != "fact" || a.Damaged || requireCollection(ctx, a.Collection) != nil {
-				return nil
+		for i := range p.Versions {
+			v := &p.Versions[i]
+			if slices.ContainsFunc(known.Versions, func(w archive.Version) bool { return store.SameState(v, &w) }) {
+				continue
 			}
-
-			wanted := false
-			for i, s := range p.Subscribe {
-				wanted = wanted ||
-					(s.Collection == "*" || s.Collection == a.Collection) &&
-						(wheres[i] == nil || a.Status != "active" || wheres[i].Match(viewOf(&a.Memory)))
-			}
-
-			if !wanted {
-				return nil
-			}
-
-			// A robot gets nothing back that it has sent itself.
-			own, err := c.Number(store.CountArrivals, a.UID, p.Replica)
-			if err != nil || own > 0 {
+			if err := tx.KeepVersion(known.ID, v); err != nil {
 				return err
 			}
+		}
 
-			// The history, the episode and the successor exist at the site only.
-			m := a.Memory
-			m.Versions, m.Evictions, m.Session, m.SupersededBy = nil, nil, "", ""
-			out.Memories = append(out.Memories, m)
-
-			return nil
-		})
-
-		// A page with fewer rows than the limit is the last one.
-		out.More = rows == p.Limit
-
-		return err
+		return nil
 	})
-	if err != nil {
-		return nil, err
+	if errors.Is(err, robotmem.Forbidden) {
+		a.refuse(p.UID, err)
+		return nil
 	}
 
-	return out, nil
+	return err
 }
 
-// viewOf returns the fields of a memory that filters read.
-func viewOf(m *archive.Memory) *filter.View {
-	return &filter.View{Memory: &robotmem.Memory{
-		Context: robotmem.ParseObject(string(m.Context)), Category: m.Category, PerceptionType: m.PerceptionType, SessionID: m.Session,
-		Confidence: m.Confidence, ObservedAt: store.ParseTime(m.ObservedAt), Outcome: cmp.Or(m.Extra.Outcome,
-			robotmem.OutcomeUnknown),
-	}}
+// credit counts that a memory of another robot was used in an episode of this one, once for each episode.
+func (a *arrival) credit(ctx context.Context, n *local.Node, c *fleet.Credit) error {
+	if !(c.Helped >= 0 && c.Helped <= 1) {
+		return robotmem.Errorf(robotmem.Invalid, "credits", "helped must be 0 to 1, not %v", c.Helped)
+	}
+
+	return engine.Of(n).Store.Write(ctx, func(tx *store.Tx) error {
+		known, err := tx.ArchivedNamed(c.UID)
+		if err != nil || known == nil || requireCollection(ctx, known.Collection) != nil {
+			return err
+		}
+		session, err := tx.Session(c.SessionID)
+		if errors.Is(err, robotmem.NotFound) || err == nil && record.RobotOf(session.Context) != a.push.Robot && a.caller.Role == robotmem.RoleRobot {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		counted, err := tx.Number(store.CountCredit, c.SessionID, known.ID)
+		if err != nil || counted > 0 {
+			return err
+		}
+
+		return tx.Credit(c.SessionID, &store.Credit{Scores: map[int64]float64{known.ID: c.Helped}})
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/checked"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
@@ -339,7 +340,7 @@ func (in *importing) sessions(ctx context.Context, sessions []archive.Session) e
 		if in.o.Collection != "" {
 			s.Collection = in.o.Collection
 		}
-		if err := checkSession(s); err != nil {
+		if err := checked.Session(s); err != nil {
 			if err := in.refuse(s.Where, &in.report.Sessions, err); err != nil {
 				return err
 			}
@@ -487,27 +488,31 @@ func (n *Engine) replaceImported(tx *store.Tx, a *store.ImportRecord, known *sto
 		entry.Reason, entry.Before, entry.After = broughtNewer, store.TextHash(known.Content), newHash
 	}
 
-	// The transaction may run twice, so the record of the archive is not changed.
-	merged := *a.Memory
-	for _, v := range past {
-		if !slices.ContainsFunc(merged.Versions, func(w archive.Version) bool { return store.SameState(&v, &w) }) {
+	// The transaction may run twice, so the record of the archive is not changed. The past states that are stored stay,
+	// unless a damaged row leaves open which they are.
+	merged, stays := *a.Memory, known.Versions
+	if known.Damaged {
+		stays = nil
+	}
+
+	merged.Versions = nil
+	for _, v := range slices.Concat(a.Versions, past) {
+		same := func(w archive.Version) bool { return store.SameState(&v, &w) }
+		if !slices.ContainsFunc(stays, same) && !slices.ContainsFunc(merged.Versions, same) {
 			merged.Versions = append(merged.Versions, v)
 		}
 	}
 
-	slices.SortStableFunc(merged.Versions,
-		func(v, w archive.Version) int { return strings.Compare(v.ValidTo, w.ValidTo) })
-
 	// The version must not fall below one that a caller has seen here. The version in a damaged row proves nothing.
+	err := error(nil)
 	if !known.Damaged {
 		merged.Version = max(merged.Version, known.Version)
+	} else {
+		err = tx.Exec(store.DeleteVersions, known.ID)
 	}
 
-	// WriteImported inserts all tags and past states again.
-	err := errors.Join(
-		tx.Exec(store.DeleteTags, known.ID),
-		tx.Exec(store.DeleteVersions, known.ID),
-		tx.Unevict(known.ID), tx.Audit(entry))
+	// WriteImported inserts all tags again.
+	err = errors.Join(err, tx.Exec(store.DeleteTags, known.ID), tx.Unevict(known.ID), tx.Audit(entry))
 	if err != nil {
 		return err
 	}

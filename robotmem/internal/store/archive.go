@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 
 	"github.com/robotmem/robotmem-go/robotmem/archive"
@@ -25,6 +26,13 @@ func (c *Conn) EachArchived(collection, session string, visit func(*Archived) er
 		}
 		return visit(m)
 	})
+}
+
+// ArchivedNamed returns the memory with a uid, nil without one.
+func (c *Conn) ArchivedNamed(uid string) (m *Archived, err error) {
+	failed := error(nil)
+	_, err = c.One(ArchivedByUID, []any{uid}, func(s Row) { m, failed = c.scanArchived(s) })
+	return m, cmp.Or(err, failed)
 }
 
 // scanArchived reads a row of ArchivedMemories and the rows of other tables that belong to it.

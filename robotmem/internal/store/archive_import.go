@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 
@@ -45,13 +44,8 @@ func (v Decision) Add(c *archive.ImportCount) {
 
 // Decide decides what an import does with a memory, and returns the stored memory if there is one.
 func (c *Conn) Decide(a *ImportRecord) (Decision, *Archived, error) {
-	var (
-		known  *Archived
-		failed error
-	)
-	_, err := c.One(ArchivedByUID, []any{a.UID},
-		func(s Row) { known, failed = c.scanArchived(s) })
-	if err = cmp.Or(err, failed); err != nil {
+	known, err := c.ArchivedNamed(a.UID)
+	if err != nil {
 		return ImportCreate, nil, err
 	}
 

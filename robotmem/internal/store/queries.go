@@ -49,16 +49,23 @@ var (
 	ClearScrub               = Query{"ClearScrub"}
 	ClearSuccessors          = Query{"ClearSuccessors"}
 	ColumnsOf                = Query{"ColumnsOf"}
+	ConfirmFleetLinks        = Query{"ConfirmFleetLinks"}
+	ConflictByID             = Query{"ConflictByID"}
+	ConflictRule             = Query{"ConflictRule"}
+	ConflictsOpen            = Query{"ConflictsOpen"}
 	ContextAtRevision        = Query{"ContextAtRevision"}
 	ContextOf                = Query{"ContextOf"}
+	CopiesCredited           = Query{"CopiesCredited"}
 	CountActive              = Query{"CountActive"}
 	CountArrivals            = Query{"CountArrivals"}
+	CountCredit              = Query{"CountCredit"}
 	CountEqualSignatures     = Query{"CountEqualSignatures"}
 	CountEvictions           = Query{"CountEvictions"}
 	CountEvictionsOf         = Query{"CountEvictionsOf"}
 	CountExtraFullText       = Query{"CountExtraFullText"}
 	CountExtraSignatures     = Query{"CountExtraSignatures"}
 	CountExtraTags           = Query{"CountExtraTags"}
+	CountFleetNotes          = Query{"CountFleetNotes"}
 	CountLostNaming          = Query{"CountLostNaming"}
 	CountMemory              = Query{"CountMemory"}
 	CountMissingFullText     = Query{"CountMissingFullText"}
@@ -70,6 +77,7 @@ var (
 	CountRecalled            = Query{"CountRecalled"}
 	CountRecalls             = Query{"CountRecalls"}
 	CountRefused             = Query{"CountRefused"}
+	CountReplicasOfRobot     = Query{"CountReplicasOfRobot"}
 	CountSessions            = Query{"CountSessions"}
 	CountSessionsMatching    = Query{"CountSessionsMatching"}
 	CountSessionsNamed       = Query{"CountSessionsNamed"}
@@ -90,6 +98,13 @@ var (
 	DeleteDerivedTags        = Query{"DeleteDerivedTags"}
 	DeleteEvictions          = Query{"DeleteEvictions"}
 	DeleteFeaturesOfMemory   = Query{"DeleteFeaturesOfMemory"}
+	DeleteFleetCopiesOf      = Query{"DeleteFleetCopiesOf"}
+	DeleteFleetCopy          = Query{"DeleteFleetCopy"}
+	DeleteFleetFeeds         = Query{"DeleteFleetFeeds"}
+	DeleteFleetLinksAfter    = Query{"DeleteFleetLinksAfter"}
+	DeleteFleetNote          = Query{"DeleteFleetNote"}
+	DeleteFleetNotes         = Query{"DeleteFleetNotes"}
+	DeleteFleetSent          = Query{"DeleteFleetSent"}
 	DeleteFullText           = Query{"DeleteFullText"}
 	DeleteLoosePart          = Query{"DeleteLoosePart"}
 	DeleteLostEvictions      = Query{"DeleteLostEvictions"}
@@ -115,6 +130,7 @@ var (
 	DocumentsStored          = Query{"DocumentsStored"}
 	DropFullText             = Query{"DropFullText"}
 	DropVectors              = Query{"DropVectors"}
+	EndPush                  = Query{"EndPush"}
 	EndedAfter               = Query{"EndedAfter"}
 	EqualButForNumbers       = Query{"EqualButForNumbers"}
 	EvictionsOf              = Query{"EvictionsOf"}
@@ -123,12 +139,28 @@ var (
 	FeatureState             = Query{"FeatureState"}
 	FeaturesAfter            = Query{"FeaturesAfter"}
 	FeaturesOf               = Query{"FeaturesOf"}
+	FeedAdd                  = Query{"FeedAdd"}
+	FeedChunkMarks           = Query{"FeedChunkMarks"}
+	FeedEntries              = Query{"FeedEntries"}
+	FeedHeads                = Query{"FeedHeads"}
+	FeedSealed               = Query{"FeedSealed"}
+	FeedStart                = Query{"FeedStart"}
 	FileID                   = Query{"FileID"}
 	FilePlace                = Query{"FilePlace"}
 	FileSize                 = Query{"FileSize"}
+	FleetCopiesUnseen        = Query{"FleetCopiesUnseen"}
+	FleetFeed                = Query{"FleetFeed"}
+	FleetFeeds               = Query{"FleetFeeds"}
+	FleetLink                = Query{"FleetLink"}
+	FleetLinkNamed           = Query{"FleetLinkNamed"}
 	FleetMemoriesBeyond      = Query{"FleetMemoriesBeyond"}
+	FleetNotes               = Query{"FleetNotes"}
+	FleetNotesOldest         = Query{"FleetNotesOldest"}
+	FleetSent                = Query{"FleetSent"}
 	ForgetAnswer             = Query{"ForgetAnswer"}
+	ForkReplica              = Query{"ForkReplica"}
 	FullTextUpto             = Query{"FullTextUpto"}
+	GreetReplica             = Query{"GreetReplica"}
 	GroupsOfSession          = Query{"GroupsOfSession"}
 	HasMemories              = Query{"HasMemories"}
 	Holdings                 = Query{"Holdings"}
@@ -163,6 +195,7 @@ var (
 	LinkSuccessor            = Query{"LinkSuccessor"}
 	LostNaming               = Query{"LostNaming"}
 	MakePresent              = Query{"MakePresent"}
+	MarkClones               = Query{"MarkClones"}
 	MayReplaceSnapshot       = Query{"MayReplaceSnapshot"}
 	MemoriesByID             = Query{"MemoriesByID"}
 	MemoriesWithAutoTags     = Query{"MemoriesWithAutoTags"}
@@ -177,6 +210,7 @@ var (
 	NewestRules              = Query{"NewestRules"}
 	NextFeatureEpoch         = Query{"NextFeatureEpoch"}
 	NextRequestID            = Query{"NextRequestID"}
+	OpenConflictsOf          = Query{"OpenConflictsOf"}
 	OpenSessionsOf           = Query{"OpenSessionsOf"}
 	OriginOfMemory           = Query{"OriginOfMemory"}
 	OutcomeTexts             = Query{"OutcomeTexts"}
@@ -188,14 +222,22 @@ var (
 	PayloadSize              = Query{"PayloadSize"}
 	PinMemory                = Query{"PinMemory"}
 	PresentModel             = Query{"PresentModel"}
+	PulledReplica            = Query{"PulledReplica"}
 	PurgeCounter             = Query{"PurgeCounter"}
 	PurgeVector              = Query{"PurgeVector"}
 	PurgedBetween            = Query{"PurgedBetween"}
 	PurgedEntry              = Query{"PurgedEntry"}
 	PurgedFiles              = Query{"PurgedFiles"}
 	PutArrival               = Query{"PutArrival"}
+	PutConflict              = Query{"PutConflict"}
 	PutCredit                = Query{"PutCredit"}
 	PutFeatures              = Query{"PutFeatures"}
+	PutFeedCursor            = Query{"PutFeedCursor"}
+	PutFleetCopy             = Query{"PutFleetCopy"}
+	PutFleetFeed             = Query{"PutFleetFeed"}
+	PutFleetLink             = Query{"PutFleetLink"}
+	PutFleetNote             = Query{"PutFleetNote"}
+	PutFleetSent             = Query{"PutFleetSent"}
 	PutPayload               = Query{"PutPayload"}
 	PutReplica               = Query{"PutReplica"}
 	PutSnapshotHead          = Query{"PutSnapshotHead"}
@@ -208,13 +250,15 @@ var (
 	RecallsOfSession         = Query{"RecallsOfSession"}
 	ReplaceIdentity          = Query{"ReplaceIdentity"}
 	ReplaceStream            = Query{"ReplaceStream"}
+	ReplicaOf                = Query{"ReplicaOf"}
 	ReplicaOfRobot           = Query{"ReplicaOfRobot"}
 	ReplicationSettings      = Query{"ReplicationSettings"}
 	RequestOf                = Query{"RequestOf"}
 	ResetFullText            = Query{"ResetFullText"}
 	ResetModel               = Query{"ResetModel"}
+	RevisionByUID            = Query{"RevisionByUID"}
 	RewriteFile              = Query{"RewriteFile"}
-	RobotOfReplica           = Query{"RobotOfReplica"}
+	RobotsOfSite             = Query{"RobotsOfSite"}
 	SameFullText             = Query{"SameFullText"}
 	SchemaVersion            = Query{"SchemaVersion"}
 	ScrubUpto                = Query{"ScrubUpto"}
@@ -244,6 +288,8 @@ var (
 	SetSignature             = Query{"SetSignature"}
 	SetTenantIDs             = Query{"SetTenantIDs"}
 	SetVersionChecksum       = Query{"SetVersionChecksum"}
+	SettleConflict           = Query{"SettleConflict"}
+	SettleConflictsOf        = Query{"SettleConflictsOf"}
 	SightingsOf              = Query{"SightingsOf"}
 	SignaturesAfter          = Query{"SignaturesAfter"}
 	SignedTexts              = Query{"SignedTexts"}
@@ -268,11 +314,11 @@ var (
 	TouchFullText            = Query{"TouchFullText"}
 	TriesOfSession           = Query{"TriesOfSession"}
 	TruncateLog              = Query{"TruncateLog"}
+	UnconfirmedPurges        = Query{"UnconfirmedPurges"}
 	UnnamedPayloads          = Query{"UnnamedPayloads"}
 	UnusedRecalls            = Query{"UnusedRecalls"}
 	UpdateMemory             = Query{"UpdateMemory"}
 	UpdateSession            = Query{"UpdateSession"}
-	UptoOfReplica            = Query{"UptoOfReplica"}
 	UserTags                 = Query{"UserTags"}
 	VectorOf                 = Query{"VectorOf"}
 	VectorsAfter             = Query{"VectorsAfter"}
@@ -287,45 +333,49 @@ var (
 // Queries are all queries.
 var Queries = []Query{
 	ActiveMemoryIDs, ActiveNaming, AddAccess, AddPurge, AddRecallHour, AddReturns, AddSightings, AddStream,
-	AddToCounter, AddUse, AdvanceModel, AdvanceReplica, AllColumns, AllContexts, AllMemoryIDs, AllModels,
-	AllOutcomes, AllSessionIDs, AllSessions, AllVectors, AllVersions, ArchivedByUID, ArchivedMemories,
-	ArchivedOrigins, ArchivedPastSuccessors, ArchivedRecalls, ArchivedSessionOrigins, ArchivedSessions,
-	ArchivedSightings, ArchivedSince, ArchivedSuccessors, ArchivedVersions, AuditPage, AuditPageOfMemory,
-	BestPerception, ChangeCounter, ChangedColumns, ChangedIDs, ChangedIDsPage, ChangedTexts, ChangedWithVectors,
-	ClearAudit, ClearOutcome, ClearPastSuccessors, ClearScrub, ClearSuccessors, ColumnsOf, ContextAtRevision,
-	ContextOf, CountActive, CountArrivals, CountEqualSignatures, CountEvictions, CountEvictionsOf,
-	CountExtraFullText, CountExtraSignatures, CountExtraTags, CountLostNaming, CountMemory, CountMissingFullText,
-	CountMissingSignatures, CountNaming, CountOthersNaming, CountPayloadFile, CountPurged, CountRecalled,
-	CountRecalls, CountRefused, CountSessions, CountSessionsMatching, CountSessionsNamed, CountSignature,
-	CountTakenEvictions, CountUnsealed, CountVectors, CountVersions, CountWaiting, CountWithoutFeatures,
-	CounterNamed, CreateFullText, CreateVectors, DeadRows, DeleteAllFeatures, DeleteAllSignatures,
-	DeleteAnswersNaming, DeleteDerivedTags, DeleteEvictions, DeleteFeaturesOfMemory, DeleteFullText,
-	DeleteLoosePart, DeleteLostEvictions, DeleteMemory, DeleteModel, DeleteOldRequests, DeleteOriginsOfMemory,
-	DeleteOtherReplicas, DeletePayload, DeletePurgedFiles, DeleteRecallsOfMemory, DeleteSightingsOfMemory,
-	DeleteSignature, DeleteSignaturesOfMemory, DeleteSnapshotHead, DeleteSnapshotHeads, DeleteSnapshots,
-	DeleteTags, DeleteUnsealed, DeleteVector, DeleteVersions, DocumentPassages, DocumentsStored, DropFullText, DropVectors, EndedAfter,
-	EqualButForNumbers, EvictionsOf, FactsOfSession, FeatureRules, FeatureState, FeaturesAfter, FeaturesOf,
-	FileID, FilePlace, FileSize, FleetMemoriesBeyond, ForgetAnswer, FullTextUpto, GroupsOfSession, HasMemories,
-	Holdings, InheritedOutcomes, InsertAudit, InsertEviction, InsertFullText, InsertMemory, InsertModel,
-	InsertOrigin, InsertOriginOnce, InsertOutcome, InsertOutcomeOnce, InsertPurged, InsertPurgedFile,
-	InsertRecall, InsertRequest, InsertSession, InsertSessionOrigin, InsertSessionOriginOnce, InsertSighting,
-	InsertSightingElsewhere, InsertSignature, InsertSnapshotPart, InsertVersion, IntegrityCheck, LastArrival,
-	LastEviction, LastMemoryID, LastSummary, LinkPastState, LinkSuccessor, LostNaming, MakePresent,
-	MayReplaceSnapshot, MemoriesByID, MemoriesWithAutoTags, MemoriesWithUses, MemoryByID, MemoryByUID,
-	MemoryOfOrigin, MergeRecall, MergeUses, ModelByID, ModelByName, NewestRules, NextFeatureEpoch, NextRequestID,
-	OpenSessionsOf, OriginOfMemory, OutcomeTexts, OutcomeTextsUnset, OutcomesOf, PageCheck, PastStates, PayloadOf, PayloadSize,
-	PinMemory, PresentModel, PurgeCounter, PurgeVector, PurgedBetween, PurgedEntry, PurgedFiles, PutArrival,
-	PutCredit, PutFeatures, PutPayload, PutReplica, PutSnapshotHead, PutUserTag, PutVector, QuickCheck,
-	RebuildFullText, RecallCounters, RecallHours, RecallsOfSession, ReplaceIdentity, ReplaceStream,
-	ReplicaOfRobot, ReplicationSettings, RequestOf, ResetFullText, ResetModel, RewriteFile, RobotOfReplica,
-	SameFullText, SchemaVersion, ScrubUpto, SecureDeleteOff, SecureDeleteOn, ServerState, SessionByID,
-	SessionContext, SessionOfOrigin, SessionsByCollection, SessionsByColumn, SessionsByTime, SetAutoTags,
-	SetChangeCounter, SetChecksum, SetCounter, SetFeatureRules, SetFileID, SetFilePlace, SetFullTextUpto,
-	SetIdentity, SetModelSeq, SetModelState, SetOutcome, SetScrub, SetSessionChecksum, SetSignature, SetTenantIDs,
-	SetVersionChecksum, SightingsOf, SignaturesAfter, SignedTexts, SnapshotHead, SnapshotPart, SnapshotRevision,
-	Standbys, StreamsOf, SuccessorWhenForgotten, SuccessorsChanged, SumEvicted, SumPayloads, SumStored,
-	SumStreams, SumWantedPayloads, SummariesOfSession, SupersededBy, TemporariesInFile, TemporariesInMemory,
-	TextOf, TimesOfSession, TouchFullText, TriesOfSession, TruncateLog, UnnamedPayloads, UnusedRecalls, UpdateMemory,
-	UpdateSession, UptoOfReplica, UserTags, VectorOf, VectorsAfter, VectorsOf, VersionsOf, VersionsOfMemories,
-	WantedPayloads, WithVectorOf, WithoutFeatures,
+	AddToCounter, AddUse, AdvanceModel, AdvanceReplica, AllColumns, AllContexts, AllMemoryIDs, AllModels, AllOutcomes,
+	AllSessionIDs, AllSessions, AllVectors, AllVersions, ArchivedByUID, ArchivedMemories, ArchivedOrigins,
+	ArchivedPastSuccessors, ArchivedRecalls, ArchivedSessionOrigins, ArchivedSessions, ArchivedSightings, ArchivedSince,
+	ArchivedSuccessors, ArchivedVersions, AuditPage, AuditPageOfMemory, BestPerception, ChangeCounter, ChangedColumns,
+	ChangedIDs, ChangedIDsPage, ChangedTexts, ChangedWithVectors, ClearAudit, ClearOutcome, ClearPastSuccessors,
+	ClearScrub, ClearSuccessors, ColumnsOf, ConfirmFleetLinks, ConflictByID, ConflictRule, ConflictsOpen,
+	ContextAtRevision, ContextOf, CopiesCredited, CountActive, CountArrivals, CountCredit, CountEqualSignatures,
+	CountEvictions, CountEvictionsOf, CountExtraFullText, CountExtraSignatures, CountExtraTags, CountFleetNotes,
+	CountLostNaming, CountMemory, CountMissingFullText, CountMissingSignatures, CountNaming, CountOthersNaming,
+	CountPayloadFile, CountPurged, CountRecalled, CountRecalls, CountRefused, CountReplicasOfRobot, CountSessions,
+	CountSessionsMatching, CountSessionsNamed, CountSignature, CountTakenEvictions, CountUnsealed, CountVectors,
+	CountVersions, CountWaiting, CountWithoutFeatures, CounterNamed, CreateFullText, CreateVectors, DeadRows,
+	DeleteAllFeatures, DeleteAllSignatures, DeleteAnswersNaming, DeleteDerivedTags, DeleteEvictions,
+	DeleteFeaturesOfMemory, DeleteFleetCopiesOf, DeleteFleetCopy, DeleteFleetFeeds, DeleteFleetLinksAfter,
+	DeleteFleetNote, DeleteFleetNotes, DeleteFleetSent, DeleteFullText, DeleteLoosePart, DeleteLostEvictions,
+	DeleteMemory, DeleteModel, DeleteOldRequests, DeleteOriginsOfMemory, DeleteOtherReplicas, DeletePayload,
+	DeletePurgedFiles, DeleteRecallsOfMemory, DeleteSightingsOfMemory, DeleteSignature, DeleteSignaturesOfMemory,
+	DeleteSnapshotHead, DeleteSnapshotHeads, DeleteSnapshots, DeleteTags, DeleteUnsealed, DeleteVector, DeleteVersions,
+	DocumentPassages, DocumentsStored, DropFullText, DropVectors, EndPush, EndedAfter, EqualButForNumbers, EvictionsOf,
+	FactsOfSession, FeatureRules, FeatureState, FeaturesAfter, FeaturesOf, FeedAdd, FeedChunkMarks, FeedEntries,
+	FeedHeads, FeedSealed, FeedStart, FileID, FilePlace, FileSize, FleetCopiesUnseen, FleetFeed, FleetFeeds, FleetLink,
+	FleetLinkNamed, FleetMemoriesBeyond, FleetNotes, FleetNotesOldest, FleetSent, ForgetAnswer, ForkReplica,
+	FullTextUpto, GreetReplica, GroupsOfSession, HasMemories, Holdings, InheritedOutcomes, InsertAudit, InsertEviction,
+	InsertFullText, InsertMemory, InsertModel, InsertOrigin, InsertOriginOnce, InsertOutcome, InsertOutcomeOnce,
+	InsertPurged, InsertPurgedFile, InsertRecall, InsertRequest, InsertSession, InsertSessionOrigin,
+	InsertSessionOriginOnce, InsertSighting, InsertSightingElsewhere, InsertSignature, InsertSnapshotPart,
+	InsertVersion, IntegrityCheck, LastArrival, LastEviction, LastMemoryID, LastSummary, LinkPastState, LinkSuccessor,
+	LostNaming, MakePresent, MarkClones, MayReplaceSnapshot, MemoriesByID, MemoriesWithAutoTags, MemoriesWithUses,
+	MemoryByID, MemoryByUID, MemoryOfOrigin, MergeRecall, MergeUses, ModelByID, ModelByName, NewestRules,
+	NextFeatureEpoch, NextRequestID, OpenConflictsOf, OpenSessionsOf, OriginOfMemory, OutcomeTexts, OutcomeTextsUnset,
+	OutcomesOf, PageCheck, PastStates, PayloadOf, PayloadSize, PinMemory, PresentModel, PulledReplica, PurgeCounter,
+	PurgeVector, PurgedBetween, PurgedEntry, PurgedFiles, PutArrival, PutConflict, PutCredit, PutFeatures,
+	PutFeedCursor, PutFleetCopy, PutFleetFeed, PutFleetLink, PutFleetNote, PutFleetSent, PutPayload, PutReplica,
+	PutSnapshotHead, PutUserTag, PutVector, QuickCheck, RebuildFullText, RecallCounters, RecallHours, RecallsOfSession,
+	ReplaceIdentity, ReplaceStream, ReplicaOf, ReplicaOfRobot, ReplicationSettings, RequestOf, ResetFullText,
+	ResetModel, RevisionByUID, RewriteFile, RobotsOfSite, SameFullText, SchemaVersion, ScrubUpto, SecureDeleteOff,
+	SecureDeleteOn, ServerState, SessionByID, SessionContext, SessionOfOrigin, SessionsByCollection, SessionsByColumn,
+	SessionsByTime, SetAutoTags, SetChangeCounter, SetChecksum, SetCounter, SetFeatureRules, SetFileID, SetFilePlace,
+	SetFullTextUpto, SetIdentity, SetModelSeq, SetModelState, SetOutcome, SetScrub, SetSessionChecksum, SetSignature,
+	SetTenantIDs, SetVersionChecksum, SettleConflict, SettleConflictsOf, SightingsOf, SignaturesAfter, SignedTexts,
+	SnapshotHead, SnapshotPart, SnapshotRevision, Standbys, StreamsOf, SuccessorWhenForgotten, SuccessorsChanged,
+	SumEvicted, SumPayloads, SumStored, SumStreams, SumWantedPayloads, SummariesOfSession, SupersededBy,
+	TemporariesInFile, TemporariesInMemory, TextOf, TimesOfSession, TouchFullText, TriesOfSession, TruncateLog,
+	UnconfirmedPurges, UnnamedPayloads, UnusedRecalls, UpdateMemory, UpdateSession, UserTags, VectorOf, VectorsAfter,
+	VectorsOf, VersionsOf, VersionsOfMemories, WantedPayloads, WithVectorOf, WithoutFeatures,
 }

@@ -53,7 +53,9 @@ WHERE id = $4;
 UPDATE models SET seq = $1, upto = greatest(upto, $2) WHERE id = $3;
 
 -- name: AdvanceReplica
-UPDATE replicas SET upto = greatest(upto, $1), seen_at = $2 WHERE replica = $3;
+UPDATE replicas
+SET upto = greatest(upto, $1), seen_at = $2, pushed_at = $2, link = coalesce($3, link)
+WHERE replica = $4;
 
 -- name: AllColumns
 -- rows in parts
@@ -382,17 +384,46 @@ SELECT m.id, m.revision, m.collection, m.session_id, m.category, m.type, m.perce
 FROM memories m
 WHERE m.id = $1;
 
+-- name: ConfirmFleetLinks
+-- none
+
+-- name: ConflictByID
+SELECT c.id, c.uid, c.collection, c.robot, c.at, c.said, m.id, m.content
+FROM conflicts c
+LEFT JOIN memories m ON m.uid = c.uid
+WHERE c.settled_at IS NULL
+  AND c.id = $1;
+
+-- name: ConflictRule
+SELECT conflict_rule FROM robotmem.tenants WHERE id = robotmem.tenant();
+
+-- name: ConflictsOpen
+SELECT c.id, c.uid, c.collection, c.robot, c.at, c.said, m.id, m.content
+FROM conflicts c
+LEFT JOIN memories m ON m.uid = c.uid
+WHERE c.settled_at IS NULL
+  AND ($1 = ''
+       OR c.robot = $1)
+ORDER BY c.id
+LIMIT $2;
+
 -- name: ContextAtRevision
 SELECT m.id, m.revision, m.context FROM memories m WHERE m.id = $1;
 
 -- name: ContextOf
 SELECT context FROM memories WHERE id = $1;
 
+-- name: CopiesCredited
+-- none
+
 -- name: CountActive
 SELECT count(*) FROM memories WHERE status = 'active';
 
 -- name: CountArrivals
 SELECT count(*) FROM arrivals WHERE uid = $1 AND replica = $2;
+
+-- name: CountCredit
+SELECT count(*) FROM session_recalls WHERE session_id = $1 AND memory_id = $2 AND helped IS NOT NULL;
 
 -- name: CountEqualSignatures
 SELECT count(*)
@@ -419,6 +450,9 @@ SELECT count(*) FROM signatures WHERE memory_id NOT IN (SELECT id FROM memories)
 
 -- name: CountExtraTags
 SELECT count(*) FROM memory_tags WHERE memory_id NOT IN (SELECT id FROM memories);
+
+-- name: CountFleetNotes
+-- none
 
 -- name: CountLostNaming
 SELECT count(*)
@@ -469,6 +503,9 @@ SELECT value FROM counters WHERE name = 'recalls';
 
 -- name: CountRefused
 SELECT count(*) FROM vectors WHERE model = {model} AND vector IS NULL;
+
+-- name: CountReplicasOfRobot
+SELECT count(*) FROM replicas WHERE robot = $1 AND forked_at IS NULL;
 
 -- name: CountSessions
 SELECT count(*) FROM sessions;
@@ -627,6 +664,27 @@ DELETE FROM evictions WHERE memory_id = $1;
 -- name: DeleteFeaturesOfMemory
 DELETE FROM features WHERE memory_id = $1;
 
+-- name: DeleteFleetCopiesOf
+-- none
+
+-- name: DeleteFleetCopy
+-- none
+
+-- name: DeleteFleetFeeds
+-- none
+
+-- name: DeleteFleetLinksAfter
+-- none
+
+-- name: DeleteFleetNote
+-- none
+
+-- name: DeleteFleetNotes
+-- none
+
+-- name: DeleteFleetSent
+-- none
+
 -- name: DeleteFullText
 -- none
 
@@ -735,6 +793,9 @@ ORDER BY 1, 2;
 -- name: DropVectors
 DELETE FROM vectors WHERE model = {model};
 
+-- name: EndPush
+SELECT set_config('robotmem.pusher', '', true);
+
 -- name: EndedAfter
 SELECT id, session_id FROM audit WHERE id > $1 AND action = 'ended' ORDER BY id;
 
@@ -781,6 +842,63 @@ SELECT memory_id, vector FROM features WHERE memory_id > $1 AND kind = $2 ORDER 
 -- name: FeaturesOf
 SELECT kind, vector FROM features WHERE memory_id = $1;
 
+-- name: FeedAdd
+SELECT robotmem.feed_add(robotmem.tenant(), $1, $2, 'changed');
+
+-- name: FeedChunkMarks
+SELECT marks FROM feed_chunks WHERE feed = $1 AND chunk = $2;
+
+-- name: FeedEntries
+SELECT m.uid, m.session_id, m.collection, m.type, m.content, m.human_summary, m.context, m.perception_type,
+       m.perception_data, m.perception_metadata, m.media_type, m.category, m.confidence, m.decay_rate, m.status,
+       m.superseded_by, m.pinned, m.source, m.scope_files, m.scope_entities, m.robot, m.tool, m.who, m.sightings,
+       m.access_count, m.return_count, m.last_accessed, m.version, m.valid_from, m.observed_at, m.created_at,
+       m.updated_at, m.content_hash, m.revision, m.auto_tags, m.outcome, m.outcome_source, m.uses, m.successes,
+       m.checksum, m.id,
+  (SELECT o.uid
+   FROM memories o
+   WHERE o.id = m.superseded_by),
+  (SELECT string_agg(t.tag, chr(31)
+                     ORDER BY t.tag)
+   FROM memory_tags t
+   WHERE t.memory_id = m.id
+     AND t.source = 'user'), f.number, f.uid, f.change
+FROM feed f
+LEFT JOIN memories m ON m.uid = f.uid
+AND f.change = 'changed'
+WHERE f.feed = $1
+  AND f.number > $2
+  AND f.number <= $3
+ORDER BY f.number;
+
+-- name: FeedHeads
+SELECT feed, last, generation, marks
+FROM feed_heads
+WHERE feed IN
+    (SELECT jsonb_array_elements_text($1::jsonb))
+  OR $2 = '*'
+  AND feed NOT LIKE '@%'
+ORDER BY feed;
+
+-- name: FeedSealed
+SELECT chunk, substring(marks
+                 FROM 793
+                 FOR 8)
+FROM feed_chunks
+WHERE feed = $1
+  AND chunk >= $2
+ORDER BY chunk
+LIMIT $3;
+
+-- name: FeedStart
+SELECT number
+FROM feed
+WHERE feed = $1
+  AND change = 'changed'
+ORDER BY number DESC
+LIMIT 1
+OFFSET $2;
+
 -- name: FileID
 -- none
 
@@ -790,19 +908,46 @@ SELECT kind, vector FROM features WHERE memory_id = $1;
 -- name: FileSize
 SELECT pg_database_size(current_database());
 
+-- name: FleetCopiesUnseen
+-- none
+
+-- name: FleetFeed
+-- none
+
+-- name: FleetFeeds
+-- none
+
+-- name: FleetLink
+-- none
+
+-- name: FleetLinkNamed
+-- none
+
 -- name: FleetMemoriesBeyond
-SELECT id
-FROM memories
-WHERE tool = $1
-  AND status = 'active'
-ORDER BY observed_at DESC, id DESC
-OFFSET $2;
+-- none
+
+-- name: FleetNotes
+-- none
+
+-- name: FleetNotesOldest
+-- none
+
+-- name: FleetSent
+-- none
 
 -- name: ForgetAnswer
 UPDATE requests SET digest = $1, answer = '' WHERE memory_id = $2;
 
+-- name: ForkReplica
+UPDATE replicas SET forked_at = coalesce(forked_at, $1) WHERE replica = $2;
+
 -- name: FullTextUpto
 SELECT value FROM counters WHERE name = 'full_text';
+
+-- name: GreetReplica
+UPDATE replicas
+SET seen_at = $1, file_id = nullif($2, ''), version = nullif($3, ''), clock_ms = $4
+WHERE replica = $5;
 
 -- name: GroupsOfSession
 SELECT type, category, CASE WHEN outcome_source = 'session' THEN NULL ELSE outcome
@@ -949,7 +1094,11 @@ VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14);
 -- none
 
 -- name: LastArrival
-SELECT counter, theirs, ours FROM arrivals WHERE uid = $1 AND replica = $2;
+SELECT a.counter, a.theirs, a.ours, p.pusher
+FROM
+  (SELECT set_config('robotmem.pusher', $3, true) AS pusher) AS p
+LEFT JOIN arrivals a ON a.uid = $1
+AND a.replica = $2;
 
 -- name: LastEviction
 SELECT evicted_at, reason FROM evictions WHERE memory_id = $1 ORDER BY id DESC LIMIT 1;
@@ -985,6 +1134,15 @@ WHERE m.perception_data = $1
 
 -- name: MakePresent
 UPDATE models SET state = 'present' WHERE id = $1;
+
+-- name: MarkClones
+UPDATE replicas
+SET cloned = true
+WHERE fork_of = $1
+  AND
+    (SELECT count(*)
+     FROM replicas o
+     WHERE o.fork_of = $1) > 1;
 
 -- name: MayReplaceSnapshot
 SELECT NOT EXISTS
@@ -1101,6 +1259,9 @@ SET value = counters.value + 1;
 -- name: NextRequestID
 SELECT coalesce(max(id), 0) + 1 FROM requests;
 
+-- name: OpenConflictsOf
+SELECT uid FROM conflicts WHERE robot = $1 AND settled_at IS NULL ORDER BY id DESC LIMIT 1000;
+
 -- name: OpenSessionsOf
 SELECT external_id, context
 FROM sessions
@@ -1145,6 +1306,11 @@ UPDATE memories SET pinned = 1, decay_rate = 0 WHERE id = $1 AND ($2 OR category
 -- once
 SELECT id, name, dims, upto, seq, state FROM models WHERE state = 'present';
 
+-- name: PulledReplica
+UPDATE replicas
+SET seen_at = $1, pulled_at = $1, waiting = $2, refused = $3
+WHERE replica = $4;
+
 -- name: PurgeCounter
 -- once
 SELECT value FROM counters WHERE name = 'purges';
@@ -1168,10 +1334,18 @@ SELECT sha256 FROM purged_files WHERE sha256 NOT IN (SELECT sha256 FROM payloads
 
 -- name: PutArrival
 INSERT INTO arrivals(uid, replica, counter, theirs, ours)
-VALUES ($1,$2,$3,$4,$5) ON CONFLICT(tenant, uid, replica) DO
-UPDATE
-SET counter = excluded.counter, theirs = excluded.theirs, ours = excluded.ours
-WHERE arrivals.counter <= excluded.counter;
+SELECT $1::text, $2::text, $3::bigint, $4::bytea, $5::bytea
+WHERE set_config('robotmem.pusher', '', true) = '' ON CONFLICT(tenant, uid, replica) DO
+  UPDATE
+  SET counter = excluded.counter, theirs = excluded.theirs, ours = excluded.ours
+  WHERE arrivals.counter <= excluded.counter;
+
+-- name: PutConflict
+INSERT INTO conflicts(uid, collection, robot, replica, at, said)
+VALUES ($1,$2,$3,$4,$5,$6) ON CONFLICT(tenant, uid, replica)
+WHERE settled_at IS NULL DO
+  UPDATE
+  SET at = excluded.at, said = excluded.said;
 
 -- name: PutCredit
 INSERT INTO session_recalls(session_id, memory_id, used, helped)
@@ -1185,6 +1359,27 @@ VALUES ($1,$2,$3) ON CONFLICT(tenant, memory_id) DO
 UPDATE
 SET kind = excluded.kind, vector = excluded.vector;
 
+-- name: PutFeedCursor
+INSERT INTO feed_cursors(replica, feed, number)
+VALUES ($1,$2,$3) ON CONFLICT(tenant, replica, feed) DO
+UPDATE
+SET number = excluded.number;
+
+-- name: PutFleetCopy
+-- none
+
+-- name: PutFleetFeed
+-- none
+
+-- name: PutFleetLink
+-- none
+
+-- name: PutFleetNote
+-- none
+
+-- name: PutFleetSent
+-- none
+
 -- name: PutPayload
 INSERT INTO payloads(sha256, bytes, codec, created_at, data, stored)
 VALUES ($1,$2,$3,$4,$5,$6) ON CONFLICT(tenant, sha256) DO
@@ -1192,10 +1387,8 @@ UPDATE
 SET bytes = excluded.bytes, codec = excluded.codec, data = excluded.data, stored = excluded.stored;
 
 -- name: PutReplica
-INSERT INTO replicas(replica, robot, joined_at, seen_at, upto)
-VALUES ($1,$2,$3,$4,0) ON CONFLICT(tenant, replica) DO
-UPDATE
-SET robot = excluded.robot;
+INSERT INTO replicas(replica, robot, joined_at, seen_at, upto, fork_of)
+VALUES ($1,$2,$3,$4,0,nullif($5, '')) ON CONFLICT(tenant, replica) DO NOTHING;
 
 -- name: PutSnapshotHead
 INSERT INTO snapshot_heads(name, generation, revision, parts, checksum)
@@ -1258,8 +1451,16 @@ UPDATE
 SET received = excluded.received, stored = excluded.stored, dropped = excluded.dropped, missed = excluded.missed,
     bytes = excluded.bytes, updated_at = excluded.updated_at;
 
+-- name: ReplicaOf
+SELECT robot, upto, coalesce(link, ''), forked_at IS NOT NULL, cloned, coalesce(fork_of, '') FROM replicas WHERE replica = $1;
+
 -- name: ReplicaOfRobot
-SELECT replica FROM replicas WHERE robot = $1;
+SELECT replica
+FROM replicas
+WHERE robot = $1
+  AND forked_at IS NULL
+ORDER BY joined_at
+LIMIT 1;
 
 -- name: ReplicationSettings
 SELECT pg_is_in_recovery(), current_setting('synchronous_standby_names'), current_setting('synchronous_commit');
@@ -1276,11 +1477,22 @@ SET value = 0;
 -- name: ResetModel
 UPDATE models SET upto = 0 WHERE id = $1;
 
+-- name: RevisionByUID
+-- none
+
 -- name: RewriteFile
 -- none
 
--- name: RobotOfReplica
-SELECT robot FROM replicas WHERE replica = $1;
+-- name: RobotsOfSite
+SELECT r.replica, r.robot, coalesce(r.version, ''), r.joined_at, r.seen_at, coalesce(r.pushed_at, ''),
+       coalesce(r.pulled_at, ''), r.waiting, r.refused, r.clock_ms, r.cloned,
+  (SELECT count(*)
+   FROM conflicts c
+   WHERE c.replica = r.replica
+     AND c.settled_at IS NULL)
+FROM replicas r
+WHERE r.forked_at IS NULL
+ORDER BY r.robot, r.joined_at;
 
 -- name: SameFullText
 -- none
@@ -1608,6 +1820,19 @@ UPDATE robotmem.tenants SET ids = $1::jsonb WHERE id = $2;
 -- name: SetVersionChecksum
 UPDATE versions SET checksum = $1 WHERE rowid = $2;
 
+-- name: SettleConflict
+UPDATE conflicts
+SET settled_at = $1, settled_by = $2, settlement = $3
+WHERE id = $4
+  AND settled_at IS NULL;
+
+-- name: SettleConflictsOf
+UPDATE conflicts
+SET settled_at = $1, settled_by = $2, settlement = $3
+WHERE uid = $4
+  AND replica = $5
+  AND settled_at IS NULL;
+
 -- name: SightingsOf
 SELECT memory_id FROM sightings WHERE session_id = $1 ORDER BY memory_id;
 
@@ -1736,6 +1961,22 @@ ORDER BY id;
 -- name: TruncateLog
 -- none
 
+-- name: UnconfirmedPurges
+SELECT p.uid, p.at::text, string_agg(DISTINCT r.robot, chr(31))
+FROM feed p
+JOIN replicas r ON r.forked_at IS NULL
+LEFT JOIN feed_cursors c ON c.replica = r.replica
+AND c.feed = p.feed
+WHERE p.change = 'purged'
+  AND ($1 = ''
+       OR p.uid = $1)
+  AND (p.feed = '@' || r.robot
+       OR c.number IS NOT NULL)
+  AND coalesce(c.number, 0) < p.number
+GROUP BY p.uid, p.at
+ORDER BY p.at DESC
+LIMIT $2;
+
 -- name: UnnamedPayloads
 SELECT DISTINCT upper(encode(perception_data, 'hex'))
 FROM memories
@@ -1789,9 +2030,6 @@ SET external_id = $1, collection = $2, context = $3, session_count = $4, status 
                                                                                                                   updated_at = $9,
                                                                                                                   ended_at = $10
 WHERE external_id = $11;
-
--- name: UptoOfReplica
-SELECT upto FROM replicas WHERE replica = $1;
 
 -- name: UserTags
 SELECT tag FROM memory_tags WHERE source = 'user' AND memory_id = $1 ORDER BY tag;

@@ -31,7 +31,7 @@ const (
 var schema string
 
 // SchemaVersion is the version of the tables that this program makes and reads.
-const SchemaVersion = 6
+const SchemaVersion = 8
 
 // tenantTables completes the tables of tenants that a script has made.
 //

@@ -381,17 +381,40 @@ SELECT m.id, m.revision, m.collection, m.session_id, m.category, m.type, m.perce
 FROM memories m
 WHERE m.id = ?;
 
+-- name: ConfirmFleetLinks
+UPDATE fleet_links SET confirmed = 1 WHERE seq = ?;
+
+-- name: ConflictByID
+-- none
+
+-- name: ConflictRule
+-- none
+
+-- name: ConflictsOpen
+-- none
+
 -- name: ContextAtRevision
 SELECT m.id, m.revision, m.context FROM memories m WHERE m.id = ?;
 
 -- name: ContextOf
 SELECT context FROM memories WHERE id = ?;
 
+-- name: CopiesCredited
+SELECT m.uid, r.helped
+FROM session_recalls r
+JOIN memories m ON m.id = r.memory_id
+WHERE r.session_id = ?
+  AND m.tool = ?
+  AND r.helped IS NOT NULL;
+
 -- name: CountActive
 SELECT count(*) FROM memories WHERE status = 'active';
 
 -- name: CountArrivals
 -- none
+
+-- name: CountCredit
+SELECT count(*) FROM session_recalls WHERE session_id = ? AND memory_id = ? AND helped IS NOT NULL;
 
 -- name: CountEqualSignatures
 SELECT count(*)
@@ -427,6 +450,9 @@ SELECT count(*) FROM signatures WHERE memory_id NOT IN (SELECT id FROM memories)
 
 -- name: CountExtraTags
 SELECT count(*) FROM memory_tags WHERE memory_id NOT IN (SELECT id FROM memories);
+
+-- name: CountFleetNotes
+SELECT count(*) FROM fleet_notes WHERE kind = ?;
 
 -- name: CountLostNaming
 SELECT count(*)
@@ -486,6 +512,9 @@ SELECT value FROM counters WHERE name = 'recalls';
 
 -- name: CountRefused
 SELECT count(*) FROM vectors_{model} WHERE vector IS NULL;
+
+-- name: CountReplicasOfRobot
+-- none
 
 -- name: CountSessions
 SELECT count(*) FROM sessions;
@@ -639,6 +668,27 @@ DELETE FROM evictions WHERE memory_id = ?;
 -- name: DeleteFeaturesOfMemory
 DELETE FROM features WHERE memory_id = ?;
 
+-- name: DeleteFleetCopiesOf
+DELETE FROM fleet_copies WHERE feed = ?;
+
+-- name: DeleteFleetCopy
+DELETE FROM fleet_copies WHERE uid = ?;
+
+-- name: DeleteFleetFeeds
+DELETE FROM fleet_feeds;
+
+-- name: DeleteFleetLinksAfter
+DELETE FROM fleet_links WHERE seq > ?1 OR seq <= ?1 - 1000;
+
+-- name: DeleteFleetNote
+DELETE FROM fleet_notes WHERE kind = ? AND uid = ?;
+
+-- name: DeleteFleetNotes
+DELETE FROM fleet_notes WHERE kind = ?;
+
+-- name: DeleteFleetSent
+DELETE FROM fleet_sent;
+
 -- name: DeleteFullText
 DELETE FROM memories_fts WHERE rowid = ?;
 
@@ -747,6 +797,9 @@ DROP TABLE IF EXISTS memories_fts;
 -- name: DropVectors
 DROP TABLE IF EXISTS vectors_{model};
 
+-- name: EndPush
+-- none
+
 -- name: EndedAfter
 SELECT id, session_id FROM audit WHERE id > ? AND action = 'ended' ORDER BY id;
 
@@ -793,6 +846,24 @@ SELECT memory_id, vector FROM features WHERE memory_id > ? AND kind = ? ORDER BY
 -- name: FeaturesOf
 SELECT kind, vector FROM features WHERE memory_id = ?;
 
+-- name: FeedAdd
+-- none
+
+-- name: FeedChunkMarks
+-- none
+
+-- name: FeedEntries
+-- none
+
+-- name: FeedHeads
+-- none
+
+-- name: FeedSealed
+-- none
+
+-- name: FeedStart
+-- none
+
 -- name: FileID
 SELECT file_id FROM identity;
 
@@ -802,20 +873,58 @@ SELECT place FROM identity;
 -- name: FileSize
 SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size();
 
+-- name: FleetCopiesUnseen
+SELECT m.id
+FROM memories m
+WHERE m.tool = ?
+  AND m.status = 'active'
+  AND m.collection = ?
+  AND m.uid NOT IN
+    (SELECT uid
+     FROM fleet_copies);
+
+-- name: FleetFeed
+SELECT number, mark, restarting FROM fleet_feeds WHERE feed = ?;
+
+-- name: FleetFeeds
+SELECT feed, number, mark, restarting FROM fleet_feeds ORDER BY feed;
+
+-- name: FleetLink
+SELECT link, upto FROM fleet_links WHERE confirmed = 1 ORDER BY seq DESC LIMIT 1;
+
+-- name: FleetLinkNamed
+SELECT seq, upto FROM fleet_links WHERE link = ? ORDER BY seq DESC LIMIT 1;
+
 -- name: FleetMemoriesBeyond
-SELECT id
-FROM memories
-WHERE tool = ?
-  AND status = 'active'
-ORDER BY observed_at DESC, id DESC
+SELECT m.id
+FROM memories m
+LEFT JOIN fleet_copies c ON c.uid = m.uid
+WHERE m.tool = ?
+  AND m.status = 'active'
+ORDER BY coalesce(c.place, 0) DESC, m.id DESC
 LIMIT -1
 OFFSET ?;
+
+-- name: FleetNotes
+SELECT uid, reason FROM fleet_notes WHERE kind = ? ORDER BY at DESC, uid LIMIT ?;
+
+-- name: FleetNotesOldest
+SELECT uid, reason FROM fleet_notes WHERE kind = ? ORDER BY at, uid LIMIT ?;
+
+-- name: FleetSent
+SELECT version FROM fleet_sent WHERE uid = ?;
 
 -- name: ForgetAnswer
 UPDATE requests SET digest = ?, answer = '' WHERE memory_id = ?;
 
+-- name: ForkReplica
+-- none
+
 -- name: FullTextUpto
 SELECT value FROM counters WHERE name = 'full_text';
+
+-- name: GreetReplica
+-- none
 
 -- name: GroupsOfSession
 SELECT type, category, CASE WHEN outcome_source = 'session' THEN NULL ELSE outcome
@@ -1001,6 +1110,9 @@ WHERE m.perception_data = ?
 -- name: MakePresent
 UPDATE models SET state = 'present' WHERE id = ?;
 
+-- name: MarkClones
+-- none
+
 -- name: MayReplaceSnapshot
 SELECT NOT EXISTS
   (SELECT 1
@@ -1119,6 +1231,9 @@ SET value = counters.value + 1;
 -- name: NextRequestID
 SELECT coalesce(max(id), 0) + 1 FROM requests;
 
+-- name: OpenConflictsOf
+-- none
+
 -- name: OpenSessionsOf
 SELECT external_id, context
 FROM sessions
@@ -1162,6 +1277,9 @@ UPDATE memories SET pinned = 1, decay_rate = 0 WHERE id = ? AND (? OR category <
 -- name: PresentModel
 SELECT id, name, dims, upto, seq, state FROM models WHERE state = 'present';
 
+-- name: PulledReplica
+-- none
+
 -- name: PurgeCounter
 SELECT value FROM counters WHERE name = 'purges';
 
@@ -1185,6 +1303,9 @@ SELECT sha256 FROM purged_files WHERE sha256 NOT IN (SELECT sha256 FROM payloads
 -- name: PutArrival
 -- none
 
+-- name: PutConflict
+-- none
+
 -- name: PutCredit
 INSERT INTO session_recalls(session_id, memory_id, used, helped)
 VALUES (?,?,?,?) ON CONFLICT(session_id, memory_id) DO
@@ -1196,6 +1317,33 @@ INSERT INTO features(memory_id, kind, vector)
 VALUES (?,?,?) ON CONFLICT(memory_id) DO
 UPDATE
 SET kind = excluded.kind, vector = excluded.vector;
+
+-- name: PutFeedCursor
+-- none
+
+-- name: PutFleetCopy
+INSERT OR REPLACE INTO fleet_copies(uid, feed) VALUES (?,?);
+
+-- name: PutFleetFeed
+INSERT INTO fleet_feeds(feed, number, mark, restarting)
+VALUES (?,?,?,?) ON CONFLICT(feed) DO
+UPDATE
+SET number = excluded.number, mark = excluded.mark, restarting = excluded.restarting;
+
+-- name: PutFleetLink
+INSERT INTO fleet_links(link, upto) VALUES (?,?);
+
+-- name: PutFleetNote
+INSERT INTO fleet_notes(kind, uid, reason, at)
+VALUES (?,?,?,?) ON CONFLICT(kind, uid) DO
+UPDATE
+SET reason = excluded.reason, at = excluded.at;
+
+-- name: PutFleetSent
+INSERT INTO fleet_sent(uid, version)
+VALUES (?,?) ON CONFLICT(uid) DO
+UPDATE
+SET version = excluded.version;
 
 -- name: PutPayload
 INSERT INTO payloads(sha256, bytes, codec, created_at, data, stored)
@@ -1268,6 +1416,9 @@ UPDATE
 SET received = excluded.received, stored = excluded.stored, dropped = excluded.dropped, missed = excluded.missed,
     bytes = excluded.bytes, updated_at = excluded.updated_at;
 
+-- name: ReplicaOf
+-- none
+
 -- name: ReplicaOfRobot
 -- none
 
@@ -1283,10 +1434,13 @@ INSERT INTO counters(name, value) VALUES ('full_text', 0) ON CONFLICT(name) DO U
 -- name: ResetModel
 UPDATE models SET upto = 0 WHERE id = ?;
 
+-- name: RevisionByUID
+SELECT revision FROM memories WHERE uid = ?;
+
 -- name: RewriteFile
 VACUUM;
 
--- name: RobotOfReplica
+-- name: RobotsOfSite
 -- none
 
 -- name: SameFullText
@@ -1617,6 +1771,12 @@ WHERE group_key = ?
 -- name: SetVersionChecksum
 UPDATE versions SET checksum = ? WHERE rowid = ?;
 
+-- name: SettleConflict
+-- none
+
+-- name: SettleConflictsOf
+-- none
+
 -- name: SightingsOf
 SELECT memory_id FROM sightings WHERE session_id = ? ORDER BY memory_id;
 
@@ -1740,6 +1900,9 @@ ORDER BY id;
 -- name: TruncateLog
 PRAGMA wal_checkpoint(TRUNCATE);
 
+-- name: UnconfirmedPurges
+-- none
+
 -- name: UnnamedPayloads
 SELECT DISTINCT hex(perception_data)
 FROM memories
@@ -1792,9 +1955,6 @@ SET external_id = ?, collection = ?, context = ?, session_count = ?, status = ?,
                                                                                                             updated_at = ?,
                                                                                                             ended_at = ?
 WHERE external_id = ?;
-
--- name: UptoOfReplica
--- none
 
 -- name: UserTags
 SELECT tag FROM memory_tags WHERE source = 'user' AND memory_id = ? ORDER BY tag;

@@ -217,6 +217,34 @@ CREATE TABLE sightings(
   seen_at    TEXT NOT NULL,
   PRIMARY KEY (session_id, memory_id)
 ) WITHOUT ROWID;
+CREATE TABLE fleet_links(
+  seq       INTEGER PRIMARY KEY,
+  link      BLOB NOT NULL,
+  upto      INTEGER NOT NULL,
+  confirmed INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE fleet_feeds(
+  feed       TEXT PRIMARY KEY,
+  number     INTEGER NOT NULL,
+  mark       TEXT NOT NULL,
+  restarting INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+CREATE TABLE fleet_copies(
+  place INTEGER PRIMARY KEY,
+  uid   TEXT NOT NULL UNIQUE,
+  feed  TEXT NOT NULL
+);
+CREATE TABLE fleet_notes(
+  kind   TEXT NOT NULL,
+  uid    TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  at     TEXT NOT NULL,
+  PRIMARY KEY (kind, uid)
+) WITHOUT ROWID;
+CREATE TABLE fleet_sent(
+  uid     TEXT PRIMARY KEY,
+  version INTEGER NOT NULL
+) WITHOUT ROWID;
 CREATE INDEX idx_mem_session ON memories(session_id) WHERE session_id IS NOT NULL;
 CREATE INDEX idx_mem_revision ON memories(revision);
 CREATE INDEX idx_mem_rules ON memories(collection, id) WHERE status = 'active' AND (category = 'constraint' OR pinned);

@@ -168,10 +168,10 @@ func TestBothTextsHaveOneShape(t *testing.T) {
 
 // onlyInFile are tables that a server has no use for, and onlyOnServer those of a site.
 var (
-	onlyInFile = []string{"identity", "tag_meta"}
+	onlyInFile = []string{"identity", "tag_meta", "fleet_copies", "fleet_feeds", "fleet_links", "fleet_notes", "fleet_sent"}
 	// A column that no version uses any more, and the time of arrival at a site.
 	otherColumns = []string{"memories.embedding", "memories.received_at"}
-	onlyOnServer = []string{"arrivals", "replicas", "commits", "schema_versions", "tenants", "tokens"}
+	onlyOnServer = []string{"arrivals", "replicas", "conflicts", "feed", "feed_chunks", "feed_cursors", "feed_heads", "commits", "schema_versions", "tenants", "tokens"}
 )
 
 // Both schemas have the same columns. Types differ: a server has no dynamic ones.

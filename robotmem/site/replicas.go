@@ -1,0 +1,169 @@
+package site
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/fleet"
+	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/local"
+)
+
+// replica is what the site knows of a memory that sends to it.
+type replica struct {
+	robot, forkOf  string
+	upto           int64
+	link           fleet.Link
+	forked, cloned bool // another replica has taken its place; two have gone on from one state
+	shared         bool // several memories send under the name of the robot
+}
+
+// state compares a push with the last one of the replica.
+func (r *replica) state(p *fleet.PushRequest) string {
+	switch {
+	case r.forked:
+		return fleet.StateCloned
+	case len(p.Link) == 0, bytes.Equal(p.Prev, r.link), bytes.Equal(p.Link, r.link):
+		return ""
+	default:
+		return fleet.StateDiverged
+	}
+}
+
+// linkOrNil is the link as a value of a column, nil for none.
+func linkOrNil(l fleet.Link) any {
+	if len(l) == 0 {
+		return nil
+	}
+	return []byte(l)
+}
+
+// readReplica returns what is known of a replica, nil without one.
+func readReplica(c *store.Conn, name string) (r *replica, err error) {
+	_, err = c.One(store.ReplicaOf, []any{name}, func(s store.Row) {
+		r = &replica{
+			robot: s.ColumnText(0), upto: s.ColumnInt64(1), link: s.ColumnBlob(2, nil), forked: s.ColumnBool(3),
+			cloned: s.ColumnBool(4), forkOf: s.ColumnText(5),
+		}
+	})
+
+	return r, err
+}
+
+// registerReplica registers the memory of a robot. A token of a robot does not speak for the memory of another.
+func registerReplica(tx *store.Tx, c robotmem.Caller, h *fleet.HelloRequest) (*replica, error) {
+	known, err := readReplica(tx.Conn, h.Replica)
+	if err != nil {
+		return nil, err
+	}
+	if known == nil {
+		if err := newReplica(tx, h); err != nil {
+			return nil, err
+		}
+		known = &replica{robot: h.Robot}
+	}
+
+	// Without this check a robot that learns the id of another replica could move its progress.
+	if known.robot != h.Robot && c.Role == robotmem.RoleRobot {
+		return nil, robotmem.Errorf(robotmem.Forbidden, "replica",
+			"is the memory of another robot; run robotmem fleet leave, then join again")
+	}
+	if known.robot != h.Robot {
+		return nil, robotmem.Errorf(robotmem.Conflict, "robot",
+			"this memory sends as %q to this site; run robotmem fleet leave, then join again to send under another name", known.robot)
+	}
+
+	live, err := tx.Number(store.CountReplicasOfRobot, h.Robot)
+	known.shared = live > 1
+
+	return known, err
+}
+
+// newReplica stores a replica that the site has not seen, unless another memory has the name of its robot. A memory
+// that was restored or copied takes the name of the replica that it was.
+func newReplica(tx *store.Tx, h *fleet.HelloRequest) error {
+	other := ""
+	_, err := tx.One(store.ReplicaOfRobot, []any{h.Robot}, func(r store.Row) { other = r.ColumnText(0) })
+	if err != nil {
+		return err
+	}
+
+	before := (*replica)(nil)
+	if h.ForkOf != "" {
+		if before, err = readReplica(tx.Conn, h.ForkOf); err != nil {
+			return err
+		}
+	}
+	forks := before != nil && before.robot == h.Robot
+	if other != "" && !forks {
+		return robotmem.Errorf(robotmem.Conflict, "robot",
+			"another memory sends as %q to this site; give this robot another name with --robot, or, if this memory takes the place of that one, join with --replace",
+			h.Robot)
+	}
+
+	now, forkOf := store.FormatTime(tx.Now), ""
+	if forks {
+		forkOf = h.ForkOf
+		if err := tx.Exec(store.ForkReplica, now, forkOf); err != nil {
+			return err
+		}
+	}
+	if err := tx.Exec(store.PutReplica, h.Replica, h.Robot, now, now, forkOf); err != nil {
+		return err
+	}
+	if forks {
+		return tx.Exec(store.MarkClones, forkOf)
+	}
+
+	return nil
+}
+
+// AnswerHello returns how much of a robot's memory has arrived.
+func AnswerHello(ctx context.Context, n *local.Node, h *fleet.HelloRequest) (w *fleet.HelloResponse, err error) {
+	if h.Replica == "" || h.Robot == "" {
+		return nil, robotmem.Errorf(robotmem.Invalid, "replica", "and robot are required")
+	}
+	if err := requireRobot(ctx, h.Robot); err != nil {
+		return nil, err
+	}
+
+	w = &fleet.HelloResponse{Protocol: fleet.Protocol}
+	err = engine.Of(n).Store.Write(ctx, func(tx *store.Tx) error {
+		// The old entry goes before the registration, which would find the name taken.
+		if h.Replace {
+			if err := tx.Exec(store.DeleteOtherReplicas, h.Robot, h.Replica); err != nil {
+				return err
+			}
+		}
+		known, err := registerReplica(tx, robotmem.CallerOf(ctx), h)
+		if err != nil {
+			return err
+		}
+
+		w.Upto, w.Link, w.State, w.Cloned = known.upto, known.link, "", known.cloned
+		if known.forked {
+			w.State = fleet.StateCloned
+		}
+
+		return tx.Exec(store.GreetReplica, store.FormatTime(tx.Now), clip(h.FileID), clip(h.Version), clockOf(h, tx.Now), h.Replica)
+	})
+
+	return w, err
+}
+
+// clip bounds a text that a robot says of itself.
+func clip(text string) string { return robotmem.Clip(text, 100) }
+
+// clockOf returns how far the clock of a robot is before that of the site, in milliseconds; nil if it says nothing.
+func clockOf(h *fleet.HelloRequest, now time.Time) any {
+	if h.Clock.IsZero() {
+		return nil
+	}
+
+	const most = 100 * 365 * 24 * time.Hour
+
+	return max(-most, min(most, h.Clock.Sub(now))).Milliseconds()
+}
