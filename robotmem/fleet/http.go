@@ -105,6 +105,8 @@ func (r *Replicator) respond(req *http.Request) (*http.Response, error) {
 		kind := robotmem.Unavailable
 
 		switch {
+		case res.StatusCode == http.StatusNotFound && req.URL.Path == chunkPath:
+			kind = robotmem.NotFound
 		case res.StatusCode == http.StatusNotFound && req.URL.Path != payloadPath:
 			// Only a site has the routes of the protocol. A payload may be of a memory that it does not have.
 			return nil, robotmem.Errorf(robotmem.Invalid, "fleet", "there is no site at %s: what answers there keeps its memory in a "+

@@ -58,18 +58,17 @@ func (r *Replicator) Greet(ctx context.Context, replace bool) error {
 // follow continues from the push that the site has stored last.
 func (r *Replicator) follow(ctx context.Context, link Link, upto int64) error {
 	var (
-		own       Link
-		seq, sent int64
-		known     bool
-		last      int64
+		own  Link
+		last int64
+		at   linkRow
 	)
 	err := r.node.Store.Read(ctx, func(c *store.Conn) (err error) {
-		if own, err = lastLink(c); err != nil || bytes.Equal(own, link) {
-			return err
+		if own, err = lastLink(c); err == nil {
+			at, err = linkNamed(c, link)
 		}
-		known, err = c.One(store.FleetLinkNamed, []any{[]byte(link)},
-			func(s store.Row) { seq, sent = s.ColumnInt64(0), s.ColumnInt64(1) })
-
+		if err == nil {
+			last, err = c.Changes()
+		}
 		return err
 	})
 	if err != nil {
@@ -77,35 +76,56 @@ func (r *Replicator) follow(ctx context.Context, link Link, upto int64) error {
 	}
 
 	switch {
-	case bytes.Equal(own, link) && len(link) == 0:
+	case bytes.Equal(own, link) && len(link) == 0 && last < upto:
 		// A robot that has joined with an earlier version has no links yet. Its numbers alone tell a backup.
-		err := r.node.Store.Read(ctx, func(c *store.Conn) (err error) { last, err = c.Changes(); return err })
-		if err != nil || last >= upto {
-			return err
-		}
 		return r.fork(ctx, backupNote)
 	case bytes.Equal(own, link):
 		return nil
 	case len(link) == 0:
 		r.log.Warn("the site has lost what this memory has sent, as after the restore of a backup: all is sent again")
-	case !known:
+		return r.Reset(ctx)
+	case at.seq == 0:
 		return r.fork(ctx, backupNote)
+	case !at.confirmed:
+		// The answer was lost, and with it what the site has refused: the same changes are sent again, behind it.
+		return r.node.Store.Write(ctx, func(tx *store.Tx) error { return confirm(tx, at.seq) })
 	}
 
-	// It is this memory's own link: the last answer was lost, or the site is older than this memory.
+	r.log.Warn("the site is older than what this memory has sent, as after the restore of a backup: what it lacks is sent again")
+
 	return r.node.Store.Write(ctx, func(tx *store.Tx) error {
-		before, err := tx.Counter(sentCounter)
+		// What had been refused at first was sent later than its number says.
+		resent, err := tx.Number(store.CountFleetLinksResent, at.seq)
 		if err != nil {
 			return err
 		}
-		err = errors.Join(tx.Exec(store.ConfirmFleetLinks, seq), tx.Exec(store.DeleteFleetLinksAfter, seq))
-		if err != nil || sent >= before {
-			return errors.Join(err, tx.SetCounter(sentCounter, max(sent, before)))
+		if resent > 0 {
+			at.upto = 0
 		}
+		payloads, err := tx.Counter(payloadCounter)
 
-		return errors.Join(tx.SetCounter(sentCounter, sent), tx.SetCounter(payloadCounter, min(sent, before)),
+		return errors.Join(err, confirm(tx, at.seq),
+			tx.SetCounter(sentCounter, at.upto), tx.SetCounter(payloadCounter, min(at.upto, payloads)),
 			tx.SetCounter(endedCounter, 0), tx.Exec(store.DeleteFleetSent))
 	})
+}
+
+// linkRow is what this memory knows of a link.
+type linkRow struct {
+	seq, upto int64 // its place, 0 for an unknown one; the changes that the site had with it
+	confirmed bool
+}
+
+func linkNamed(c *store.Conn, link Link) (row linkRow, err error) {
+	_, err = c.One(store.FleetLinkNamed, []any{[]byte(link)},
+		func(s store.Row) { row = linkRow{s.ColumnInt64(0), s.ColumnInt64(1), s.ColumnBool(2)} })
+
+	return row, err
+}
+
+// confirm notes that the site has a link, and drops those that it never got.
+func confirm(tx *store.Tx, seq int64) error {
+	return errors.Join(tx.Exec(store.ConfirmFleetLink, seq), tx.Exec(store.DeleteFleetLinksAfter, seq))
 }
 
 // lastLink returns the link of the last push that the site has acknowledged, nil without one.

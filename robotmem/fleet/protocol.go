@@ -172,9 +172,11 @@ type Chunk struct {
 	Mark  string `json:"mark"` // of the last number, which nobody can guess
 }
 
+const chunkPath = "/api/fleet/chunk"
+
 // Path returns the address of a chunk at a site.
 func (c Chunk) Path(feed string, generation int64) string {
-	return "/api/fleet/chunk?" + url.Values{
+	return chunkPath + "?" + url.Values{
 		"feed": {feed}, "generation": {strconv.FormatInt(generation, 10)},
 		"first": {strconv.FormatInt(c.First, 10)}, "last": {strconv.FormatInt(c.Last, 10)}, "mark": {c.Mark},
 	}.Encode()

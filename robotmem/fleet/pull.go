@@ -22,12 +22,15 @@ const Tool = "fleet"
 // mostEntry bounds a line of a chunk: a memory with its context and texts.
 const mostEntry = 4 << 20
 
+// mostStale bounds how often chunks are asked for again in a pull.
+const mostStale = 10
+
 // Pull applies what is new in the feeds of the site: changes that others made to this robot's memories, and copies of
 // what others learnt.
 func (r *Replicator) Pull(ctx context.Context) error {
 	r.news = false
 
-	for {
+	for stale := 0; ; {
 		req, err := r.question(ctx)
 		if err != nil {
 			return err
@@ -41,7 +44,14 @@ func (r *Replicator) Pull(ctx context.Context) error {
 		}
 
 		for i := range w.Feeds {
-			if err := r.read(ctx, &w.Feeds[i]); err != nil {
+			err := r.read(ctx, &w.Feeds[i])
+			// A purge has changed the chunks after they were named.
+			if errors.Is(err, robotmem.NotFound) && stale < mostStale {
+				stale++
+				w.More = true
+				break
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -90,20 +100,30 @@ func (r *Replicator) question(ctx context.Context) (*PullRequest, error) {
 	return req, err
 }
 
-// settled removes the notes of conflicts that are not open at the site any more.
+// settled brings the notes of conflicts up to date: with those that are open at the site.
 func (r *Replicator) settled(ctx context.Context, open []string) error {
 	var ended []string
+	missing := slices.Clone(open)
 	err := r.node.Store.Read(ctx, func(c *store.Conn) error {
 		noted, err := notes(c, kindConflict, allNotes)
 		for _, n := range noted {
 			if !slices.Contains(open, n.UID) {
 				ended = append(ended, n.UID)
 			}
+			missing = slices.DeleteFunc(missing, func(uid string) bool { return uid == n.UID })
 		}
-
 		return err
 	})
-	if err != nil || len(ended) == 0 {
+	if err != nil {
+		return err
+	}
+
+	// The answer that named the conflict may have been lost.
+	added := make([]SyncNote, len(missing))
+	for i, uid := range missing {
+		added[i] = SyncNote{uid, "it was changed here and at the site; the state of the site stays, and this one is in its history"}
+	}
+	if err := r.putNotes(ctx, kindConflict, added); err != nil || len(ended) == 0 {
 		return err
 	}
 

@@ -54,7 +54,7 @@ func (r *Replicator) pushNext(ctx context.Context) error {
 	}
 
 	for _, part := range parts {
-		if err := r.pushPart(ctx, part); err != nil {
+		if err := r.pushPart(ctx, part, false); err != nil {
 			return err
 		}
 	}
@@ -62,15 +62,15 @@ func (r *Replicator) pushNext(ctx context.Context) error {
 	return r.sent(ctx, p, ended)
 }
 
-// pushPart sends a part of a push.
-func (r *Replicator) pushPart(ctx context.Context, p part) error {
+// pushPart sends a part of a push, with resent of one that holds what was refused before.
+func (r *Replicator) pushPart(ctx context.Context, p part, resent bool) error {
 	// The link is known here before the site has it: if the answer is lost, the site's link is found among these.
 	err := r.node.Store.Write(ctx, func(tx *store.Tx) error {
 		before, err := tx.Counter(sentCounter)
 		if err != nil {
 			return err
 		}
-		return tx.Exec(store.PutFleetLink, []byte(p.Link), max(before, p.Upto))
+		return tx.Exec(store.PutFleetLink, []byte(p.Link), max(before, p.Upto), resent)
 	})
 	if err != nil {
 		return err
@@ -115,12 +115,11 @@ func (r *Replicator) acknowledged(ctx context.Context, p *PushRequest, ack *Push
 
 	// After a crash before this point the same changes are sent again, and the site stores them once.
 	return r.node.Store.Write(ctx, func(tx *store.Tx) error {
-		seq := int64(0)
-		_, err := tx.One(store.FleetLinkNamed, []any{[]byte(p.Link)}, func(s store.Row) { seq = s.ColumnInt64(0) })
+		row, err := linkNamed(tx.Conn, p.Link)
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(tx.Exec(store.ConfirmFleetLinks, seq), tx.Exec(store.DeleteFleetLinksAfter, seq)); err != nil {
+		if err := confirm(tx, row.seq); err != nil {
 			return err
 		}
 
@@ -131,6 +130,14 @@ func (r *Replicator) acknowledged(ctx context.Context, p *PushRequest, ack *Push
 			}
 			err := errors.Join(tx.Exec(store.PutFleetSent, m.UID, m.Version), tx.Exec(store.DeleteFleetNote, kindRefused, m.UID))
 			if err != nil {
+				return err
+			}
+		}
+		for _, uid := range p.Purged {
+			if refused[uid] {
+				continue
+			}
+			if err := tx.Exec(store.DeleteFleetNote, kindRefused, uid); err != nil {
 				return err
 			}
 		}
@@ -168,7 +175,17 @@ func (r *Replicator) pushRefused(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if m == nil || m.Damaged || m.Extra.Tool == Tool {
+			if m == nil {
+				purged, err := c.Purged(n.UID)
+				if err != nil {
+					return err
+				}
+				if purged {
+					p.Purged = append(p.Purged, n.UID)
+				}
+				continue
+			}
+			if m.Damaged || m.Extra.Tool == Tool {
 				continue
 			}
 			counter, err := c.Number(store.RevisionByUID, n.UID)
@@ -185,7 +202,7 @@ func (r *Replicator) pushRefused(ctx context.Context) error {
 
 		return r.address(c, p)
 	})
-	if err != nil || len(p.Memories) == 0 {
+	if err != nil || p.empty() {
 		return err
 	}
 
@@ -195,7 +212,7 @@ func (r *Replicator) pushRefused(ctx context.Context) error {
 	}
 
 	for _, part := range parts {
-		if err := r.pushPart(ctx, part); err != nil {
+		if err := r.pushPart(ctx, part, true); err != nil {
 			return err
 		}
 	}

@@ -330,21 +330,25 @@ func (a *arrival) admit(ctx context.Context, m *fleet.NumberedMemory) error {
 	return nil
 }
 
-// purge purges a memory that a robot has purged, if it came from there and is the caller's.
+// purge purges a memory that a robot has purged, if it is of that robot and the caller's.
 func (a *arrival) purge(ctx context.Context, n *local.Node, uid string) error {
 	id := int64(0)
-	err := engine.Of(n).Store.Read(ctx, func(c *store.Conn) (err error) {
-		if id, err = ownerOf(c, a.caller, uid); err != nil || id == 0 {
+	err := engine.Of(n).Store.Read(ctx, func(c *store.Conn) error {
+		known, err := c.ArchivedNamed(uid)
+		if err != nil || known == nil {
+			return err
+		}
+		if err := requireMemory(a.caller, known.Extra.Robot, known.Collection); err != nil {
 			return err
 		}
 
-		// A memory that this replica has never sent is not its to purge, even if it knows the uid.
-		sent, err := c.Number(store.CountArrivals, uid, a.push.Replica)
-		if sent == 0 {
-			id = 0
+		// The token of an operator speaks for any robot, and a memory of another one is still not this one's.
+		if known.Extra.Robot != a.push.Robot {
+			return robotmem.Errorf(robotmem.Forbidden, "uid", "is not a memory of the robot %s", a.push.Robot)
 		}
+		id = known.ID
 
-		return err
+		return nil
 	})
 	if errors.Is(err, robotmem.Forbidden) {
 		a.refuse(uid, err)
@@ -428,12 +432,21 @@ func (a *arrival) Decide(
 		}
 	}
 
-	said := fleet.StateOf(r.Memory)
-	a.ours[r.UID] = said
+	a.ours[r.UID] = fleet.StateOf(r.Memory)
 	if known == nil {
 		return v, nil
 	}
+	v, err := a.compare(tx, r, known)
+	if err != nil || v == store.ImportReplace {
+		return v, err
+	}
 
+	// The state here stays. What the robot's memory was in between has happened all the same.
+	return v, keepPast(tx, known, r.Versions)
+}
+
+// compare compares the state of a robot with that of the site, and with both at the last push of the robot.
+func (a *arrival) compare(tx *store.Tx, r *store.ImportRecord, known *store.Archived) (store.Decision, error) {
 	var (
 		last  lastArrival
 		found bool
@@ -444,11 +457,11 @@ func (a *arrival) Decide(
 		}
 	})
 	if err != nil {
-		return v, err
+		return store.ImportKeep, err
 	}
 
 	// The order matters: equal states come first, so that a push that is sent twice is never a conflict.
-	here := fleet.StateOf(&known.Memory)
+	said, here := a.ours[r.UID], fleet.StateOf(&known.Memory)
 
 	switch {
 	case bytes.Equal(said, here):
@@ -556,17 +569,7 @@ func (a *arrival) storePast(ctx context.Context, n *local.Node, p *fleet.PastSta
 			return err
 		}
 
-		for i := range p.Versions {
-			v := &p.Versions[i]
-			if slices.ContainsFunc(known.Versions, func(w archive.Version) bool { return store.SameState(v, &w) }) {
-				continue
-			}
-			if err := tx.KeepVersion(known.ID, v); err != nil {
-				return err
-			}
-		}
-
-		return nil
+		return keepPast(tx, known, p.Versions)
 	})
 	if errors.Is(err, robotmem.Forbidden) {
 		a.refuse(p.UID, err)
@@ -574,6 +577,21 @@ func (a *arrival) storePast(ctx context.Context, n *local.Node, p *fleet.PastSta
 	}
 
 	return err
+}
+
+// keepPast adds those past states to a memory that it does not have.
+func keepPast(tx *store.Tx, known *store.Archived, past []archive.Version) error {
+	for i := range past {
+		v := &past[i]
+		if slices.ContainsFunc(known.Versions, func(w archive.Version) bool { return store.SameState(v, &w) }) {
+			continue
+		}
+		if err := tx.KeepVersion(known.ID, v); err != nil {
+			return err
+		}
+	}
+
+	return nil
 }
 
 // credit counts that a memory of another robot was used in an episode of this one, once for each episode.

@@ -49,7 +49,7 @@ var (
 	ClearScrub               = Query{"ClearScrub"}
 	ClearSuccessors          = Query{"ClearSuccessors"}
 	ColumnsOf                = Query{"ColumnsOf"}
-	ConfirmFleetLinks        = Query{"ConfirmFleetLinks"}
+	ConfirmFleetLink         = Query{"ConfirmFleetLink"}
 	ConflictByID             = Query{"ConflictByID"}
 	ConflictRule             = Query{"ConflictRule"}
 	ConflictsOpen            = Query{"ConflictsOpen"}
@@ -57,7 +57,6 @@ var (
 	ContextOf                = Query{"ContextOf"}
 	CopiesCredited           = Query{"CopiesCredited"}
 	CountActive              = Query{"CountActive"}
-	CountArrivals            = Query{"CountArrivals"}
 	CountCredit              = Query{"CountCredit"}
 	CountEqualSignatures     = Query{"CountEqualSignatures"}
 	CountEvictions           = Query{"CountEvictions"}
@@ -65,6 +64,7 @@ var (
 	CountExtraFullText       = Query{"CountExtraFullText"}
 	CountExtraSignatures     = Query{"CountExtraSignatures"}
 	CountExtraTags           = Query{"CountExtraTags"}
+	CountFleetLinksResent    = Query{"CountFleetLinksResent"}
 	CountFleetNotes          = Query{"CountFleetNotes"}
 	CountLostNaming          = Query{"CountLostNaming"}
 	CountMemory              = Query{"CountMemory"}
@@ -338,44 +338,45 @@ var Queries = []Query{
 	ArchivedPastSuccessors, ArchivedRecalls, ArchivedSessionOrigins, ArchivedSessions, ArchivedSightings, ArchivedSince,
 	ArchivedSuccessors, ArchivedVersions, AuditPage, AuditPageOfMemory, BestPerception, ChangeCounter, ChangedColumns,
 	ChangedIDs, ChangedIDsPage, ChangedTexts, ChangedWithVectors, ClearAudit, ClearOutcome, ClearPastSuccessors,
-	ClearScrub, ClearSuccessors, ColumnsOf, ConfirmFleetLinks, ConflictByID, ConflictRule, ConflictsOpen,
-	ContextAtRevision, ContextOf, CopiesCredited, CountActive, CountArrivals, CountCredit, CountEqualSignatures,
-	CountEvictions, CountEvictionsOf, CountExtraFullText, CountExtraSignatures, CountExtraTags, CountFleetNotes,
-	CountLostNaming, CountMemory, CountMissingFullText, CountMissingSignatures, CountNaming, CountOthersNaming,
-	CountPayloadFile, CountPurged, CountRecalled, CountRecalls, CountRefused, CountReplicasOfRobot, CountSessions,
-	CountSessionsMatching, CountSessionsNamed, CountSignature, CountTakenEvictions, CountUnsealed, CountVectors,
-	CountVersions, CountWaiting, CountWithoutFeatures, CounterNamed, CreateFullText, CreateVectors, DeadRows,
-	DeleteAllFeatures, DeleteAllSignatures, DeleteAnswersNaming, DeleteDerivedTags, DeleteEvictions,
-	DeleteFeaturesOfMemory, DeleteFleetCopiesOf, DeleteFleetCopy, DeleteFleetFeeds, DeleteFleetLinksAfter,
-	DeleteFleetNote, DeleteFleetNotes, DeleteFleetSent, DeleteFullText, DeleteLoosePart, DeleteLostEvictions,
-	DeleteMemory, DeleteModel, DeleteOldRequests, DeleteOriginsOfMemory, DeleteOtherReplicas, DeletePayload,
-	DeletePurgedFiles, DeleteRecallsOfMemory, DeleteSightingsOfMemory, DeleteSignature, DeleteSignaturesOfMemory,
-	DeleteSnapshotHead, DeleteSnapshotHeads, DeleteSnapshots, DeleteTags, DeleteUnsealed, DeleteVector, DeleteVersions,
-	DocumentPassages, DocumentsStored, DropFullText, DropVectors, EndPush, EndedAfter, EqualButForNumbers, EvictionsOf,
-	FactsOfSession, FeatureRules, FeatureState, FeaturesAfter, FeaturesOf, FeedAdd, FeedChunkMarks, FeedEntries,
-	FeedHeads, FeedSealed, FeedStart, FileID, FilePlace, FileSize, FleetCopiesUnseen, FleetFeed, FleetFeeds, FleetLink,
-	FleetLinkNamed, FleetMemoriesBeyond, FleetNotes, FleetNotesOldest, FleetSent, ForgetAnswer, ForkReplica,
-	FullTextUpto, GreetReplica, GroupsOfSession, HasMemories, Holdings, InheritedOutcomes, InsertAudit, InsertEviction,
-	InsertFullText, InsertMemory, InsertModel, InsertOrigin, InsertOriginOnce, InsertOutcome, InsertOutcomeOnce,
-	InsertPurged, InsertPurgedFile, InsertRecall, InsertRequest, InsertSession, InsertSessionOrigin,
-	InsertSessionOriginOnce, InsertSighting, InsertSightingElsewhere, InsertSignature, InsertSnapshotPart,
-	InsertVersion, IntegrityCheck, LastArrival, LastEviction, LastMemoryID, LastSummary, LinkPastState, LinkSuccessor,
-	LostNaming, MakePresent, MarkClones, MayReplaceSnapshot, MemoriesByID, MemoriesWithAutoTags, MemoriesWithUses,
-	MemoryByID, MemoryByUID, MemoryOfOrigin, MergeRecall, MergeUses, ModelByID, ModelByName, NewestRules,
-	NextFeatureEpoch, NextRequestID, OpenConflictsOf, OpenSessionsOf, OriginOfMemory, OutcomeTexts, OutcomeTextsUnset,
-	OutcomesOf, PageCheck, PastStates, PayloadOf, PayloadSize, PinMemory, PresentModel, PulledReplica, PurgeCounter,
-	PurgeVector, PurgedBetween, PurgedEntry, PurgedFiles, PutArrival, PutConflict, PutCredit, PutFeatures,
-	PutFeedCursor, PutFleetCopy, PutFleetFeed, PutFleetLink, PutFleetNote, PutFleetSent, PutPayload, PutReplica,
-	PutSnapshotHead, PutUserTag, PutVector, QuickCheck, RebuildFullText, RecallCounters, RecallHours, RecallsOfSession,
-	ReplaceIdentity, ReplaceStream, ReplicaOf, ReplicaOfRobot, ReplicationSettings, RequestOf, ResetFullText,
-	ResetModel, RevisionByUID, RewriteFile, RobotsOfSite, SameFullText, SchemaVersion, ScrubUpto, SecureDeleteOff,
-	SecureDeleteOn, ServerState, SessionByID, SessionContext, SessionOfOrigin, SessionsByCollection, SessionsByColumn,
-	SessionsByTime, SetAutoTags, SetChangeCounter, SetChecksum, SetCounter, SetFeatureRules, SetFileID, SetFilePlace,
-	SetFullTextUpto, SetIdentity, SetModelSeq, SetModelState, SetOutcome, SetScrub, SetSessionChecksum, SetSignature,
-	SetTenantIDs, SetVersionChecksum, SettleConflict, SettleConflictsOf, SightingsOf, SignaturesAfter, SignedTexts,
-	SnapshotHead, SnapshotPart, SnapshotRevision, Standbys, StreamsOf, SuccessorWhenForgotten, SuccessorsChanged,
-	SumEvicted, SumPayloads, SumStored, SumStreams, SumWantedPayloads, SummariesOfSession, SupersededBy,
-	TemporariesInFile, TemporariesInMemory, TextOf, TimesOfSession, TouchFullText, TriesOfSession, TruncateLog,
-	UnconfirmedPurges, UnnamedPayloads, UnusedRecalls, UpdateMemory, UpdateSession, UserTags, VectorOf, VectorsAfter,
-	VectorsOf, VersionsOf, VersionsOfMemories, WantedPayloads, WithVectorOf, WithoutFeatures,
+	ClearScrub, ClearSuccessors, ColumnsOf, ConfirmFleetLink, ConflictByID, ConflictRule,
+	ConflictsOpen, ContextAtRevision, ContextOf, CopiesCredited, CountActive, CountCredit,
+	CountEqualSignatures, CountEvictions, CountEvictionsOf, CountExtraFullText, CountExtraSignatures, CountExtraTags,
+	CountFleetLinksResent, CountFleetNotes, CountLostNaming, CountMemory, CountMissingFullText, CountMissingSignatures,
+	CountNaming, CountOthersNaming, CountPayloadFile, CountPurged, CountRecalled, CountRecalls, CountRefused,
+	CountReplicasOfRobot, CountSessions, CountSessionsMatching, CountSessionsNamed, CountSignature, CountTakenEvictions,
+	CountUnsealed, CountVectors, CountVersions, CountWaiting, CountWithoutFeatures, CounterNamed, CreateFullText,
+	CreateVectors, DeadRows, DeleteAllFeatures, DeleteAllSignatures, DeleteAnswersNaming, DeleteDerivedTags,
+	DeleteEvictions, DeleteFeaturesOfMemory, DeleteFleetCopiesOf, DeleteFleetCopy, DeleteFleetFeeds,
+	DeleteFleetLinksAfter, DeleteFleetNote, DeleteFleetNotes, DeleteFleetSent, DeleteFullText, DeleteLoosePart,
+	DeleteLostEvictions, DeleteMemory, DeleteModel, DeleteOldRequests, DeleteOriginsOfMemory, DeleteOtherReplicas,
+	DeletePayload, DeletePurgedFiles, DeleteRecallsOfMemory, DeleteSightingsOfMemory, DeleteSignature,
+	DeleteSignaturesOfMemory, DeleteSnapshotHead, DeleteSnapshotHeads, DeleteSnapshots, DeleteTags, DeleteUnsealed,
+	DeleteVector, DeleteVersions, DocumentPassages, DocumentsStored, DropFullText, DropVectors, EndPush, EndedAfter,
+	EqualButForNumbers, EvictionsOf, FactsOfSession, FeatureRules, FeatureState, FeaturesAfter, FeaturesOf, FeedAdd,
+	FeedChunkMarks, FeedEntries, FeedHeads, FeedSealed, FeedStart, FileID, FilePlace, FileSize, FleetCopiesUnseen,
+	FleetFeed, FleetFeeds, FleetLink, FleetLinkNamed, FleetMemoriesBeyond, FleetNotes, FleetNotesOldest, FleetSent,
+	ForgetAnswer, ForkReplica, FullTextUpto, GreetReplica, GroupsOfSession, HasMemories, Holdings, InheritedOutcomes,
+	InsertAudit, InsertEviction, InsertFullText, InsertMemory, InsertModel, InsertOrigin, InsertOriginOnce,
+	InsertOutcome, InsertOutcomeOnce, InsertPurged, InsertPurgedFile, InsertRecall, InsertRequest, InsertSession,
+	InsertSessionOrigin, InsertSessionOriginOnce, InsertSighting, InsertSightingElsewhere, InsertSignature,
+	InsertSnapshotPart, InsertVersion, IntegrityCheck, LastArrival, LastEviction, LastMemoryID, LastSummary,
+	LinkPastState, LinkSuccessor, LostNaming, MakePresent, MarkClones, MayReplaceSnapshot, MemoriesByID,
+	MemoriesWithAutoTags, MemoriesWithUses, MemoryByID, MemoryByUID, MemoryOfOrigin, MergeRecall, MergeUses, ModelByID,
+	ModelByName, NewestRules, NextFeatureEpoch, NextRequestID, OpenConflictsOf, OpenSessionsOf, OriginOfMemory,
+	OutcomeTexts, OutcomeTextsUnset, OutcomesOf, PageCheck, PastStates, PayloadOf, PayloadSize, PinMemory, PresentModel,
+	PulledReplica, PurgeCounter, PurgeVector, PurgedBetween, PurgedEntry, PurgedFiles, PutArrival, PutConflict,
+	PutCredit, PutFeatures, PutFeedCursor, PutFleetCopy, PutFleetFeed, PutFleetLink, PutFleetNote, PutFleetSent,
+	PutPayload, PutReplica, PutSnapshotHead, PutUserTag, PutVector, QuickCheck, RebuildFullText, RecallCounters,
+	RecallHours, RecallsOfSession, ReplaceIdentity, ReplaceStream, ReplicaOf, ReplicaOfRobot, ReplicationSettings,
+	RequestOf, ResetFullText, ResetModel, RevisionByUID, RewriteFile, RobotsOfSite, SameFullText, SchemaVersion,
+	ScrubUpto, SecureDeleteOff, SecureDeleteOn, ServerState, SessionByID, SessionContext, SessionOfOrigin,
+	SessionsByCollection, SessionsByColumn, SessionsByTime, SetAutoTags, SetChangeCounter, SetChecksum, SetCounter,
+	SetFeatureRules, SetFileID, SetFilePlace, SetFullTextUpto, SetIdentity, SetModelSeq, SetModelState, SetOutcome,
+	SetScrub, SetSessionChecksum, SetSignature, SetTenantIDs, SetVersionChecksum, SettleConflict, SettleConflictsOf,
+	SightingsOf, SignaturesAfter, SignedTexts, SnapshotHead, SnapshotPart, SnapshotRevision, Standbys, StreamsOf,
+	SuccessorWhenForgotten, SuccessorsChanged, SumEvicted, SumPayloads, SumStored, SumStreams, SumWantedPayloads,
+	SummariesOfSession, SupersededBy, TemporariesInFile, TemporariesInMemory, TextOf, TimesOfSession, TouchFullText,
+	TriesOfSession, TruncateLog, UnconfirmedPurges, UnnamedPayloads, UnusedRecalls, UpdateMemory, UpdateSession,
+	UserTags, VectorOf, VectorsAfter, VectorsOf, VersionsOf, VersionsOfMemories, WantedPayloads, WithVectorOf,
+	WithoutFeatures,
 }

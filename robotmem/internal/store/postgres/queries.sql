@@ -384,7 +384,7 @@ SELECT m.id, m.revision, m.collection, m.session_id, m.category, m.type, m.perce
 FROM memories m
 WHERE m.id = $1;
 
--- name: ConfirmFleetLinks
+-- name: ConfirmFleetLink
 -- none
 
 -- name: ConflictByID
@@ -419,9 +419,6 @@ SELECT context FROM memories WHERE id = $1;
 -- name: CountActive
 SELECT count(*) FROM memories WHERE status = 'active';
 
--- name: CountArrivals
-SELECT count(*) FROM arrivals WHERE uid = $1 AND replica = $2;
-
 -- name: CountCredit
 SELECT count(*) FROM session_recalls WHERE session_id = $1 AND memory_id = $2 AND helped IS NOT NULL;
 
@@ -450,6 +447,9 @@ SELECT count(*) FROM signatures WHERE memory_id NOT IN (SELECT id FROM memories)
 
 -- name: CountExtraTags
 SELECT count(*) FROM memory_tags WHERE memory_id NOT IN (SELECT id FROM memories);
+
+-- name: CountFleetLinksResent
+-- none
 
 -- name: CountFleetNotes
 -- none

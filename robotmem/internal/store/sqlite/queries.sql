@@ -381,7 +381,7 @@ SELECT m.id, m.revision, m.collection, m.session_id, m.category, m.type, m.perce
 FROM memories m
 WHERE m.id = ?;
 
--- name: ConfirmFleetLinks
+-- name: ConfirmFleetLink
 UPDATE fleet_links SET confirmed = 1 WHERE seq = ?;
 
 -- name: ConflictByID
@@ -409,9 +409,6 @@ WHERE r.session_id = ?
 
 -- name: CountActive
 SELECT count(*) FROM memories WHERE status = 'active';
-
--- name: CountArrivals
--- none
 
 -- name: CountCredit
 SELECT count(*) FROM session_recalls WHERE session_id = ? AND memory_id = ? AND helped IS NOT NULL;
@@ -450,6 +447,9 @@ SELECT count(*) FROM signatures WHERE memory_id NOT IN (SELECT id FROM memories)
 
 -- name: CountExtraTags
 SELECT count(*) FROM memory_tags WHERE memory_id NOT IN (SELECT id FROM memories);
+
+-- name: CountFleetLinksResent
+SELECT count(*) FROM fleet_links WHERE seq > ? AND resent = 1;
 
 -- name: CountFleetNotes
 SELECT count(*) FROM fleet_notes WHERE kind = ?;
@@ -893,7 +893,7 @@ SELECT feed, number, mark, restarting FROM fleet_feeds ORDER BY feed;
 SELECT link, upto FROM fleet_links WHERE confirmed = 1 ORDER BY seq DESC LIMIT 1;
 
 -- name: FleetLinkNamed
-SELECT seq, upto FROM fleet_links WHERE link = ? ORDER BY seq DESC LIMIT 1;
+SELECT seq, upto, confirmed FROM fleet_links WHERE link = ? ORDER BY seq DESC LIMIT 1;
 
 -- name: FleetMemoriesBeyond
 SELECT m.id
@@ -1331,7 +1331,7 @@ UPDATE
 SET number = excluded.number, mark = excluded.mark, restarting = excluded.restarting;
 
 -- name: PutFleetLink
-INSERT INTO fleet_links(link, upto) VALUES (?,?);
+INSERT INTO fleet_links(link, upto, resent) VALUES (?,?,?);
 
 -- name: PutFleetNote
 INSERT INTO fleet_notes(kind, uid, reason, at)

@@ -221,7 +221,8 @@ CREATE TABLE fleet_links(
   seq       INTEGER PRIMARY KEY,
   link      BLOB NOT NULL,
   upto      INTEGER NOT NULL,
-  confirmed INTEGER NOT NULL DEFAULT 0
+  confirmed INTEGER NOT NULL DEFAULT 0,
+  resent    INTEGER NOT NULL DEFAULT 0 -- it held what had been refused before
 );
 CREATE TABLE fleet_feeds(
   feed       TEXT PRIMARY KEY,

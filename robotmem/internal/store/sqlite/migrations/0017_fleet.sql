@@ -6,7 +6,8 @@ CREATE TABLE fleet_links(
   seq       INTEGER PRIMARY KEY,
   link      BLOB NOT NULL,
   upto      INTEGER NOT NULL,
-  confirmed INTEGER NOT NULL DEFAULT 0
+  confirmed INTEGER NOT NULL DEFAULT 0,
+  resent    INTEGER NOT NULL DEFAULT 0 -- it held what had been refused before
 );
 -- How far each feed of the site is applied. mark is the site's of that number; restarting while all is read anew.
 CREATE TABLE fleet_feeds(
