@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"os"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/bench"
@@ -73,6 +74,9 @@ func (c *benchFleetCmd) Run(ctx context.Context, a *app) error {
 
 	var err error
 	if o.Options, err = a.options(); err != nil {
+		return err
+	}
+	if o.Program, err = os.Executable(); err != nil {
 		return err
 	}
 

@@ -24,17 +24,19 @@ type FleetOptions struct {
 	Memories int    // that they share before
 	Seconds  int    // that they work
 	Options  local.Options
+	Program  string // robotmem itself, which runs as a node; "" leaves robots over HTTP out
 	Progress Progress
 }
 
 // FleetReport has the figures of a bench with robots.
 type FleetReport struct {
 	Report
-	Server         string `json:"server"`
-	Robots         int    `json:"robots"`
-	Seconds        int    `json:"seconds"`
-	Nodes          int    `json:"nodes"`
-	BytesPerMemory int64  `json:"bytes_per_memory"` // in the database, with indexes and vectors
+	Server         string      `json:"server"`
+	Robots         int         `json:"robots"`
+	Seconds        int         `json:"seconds"`
+	Nodes          int         `json:"nodes"`
+	BytesPerMemory int64       `json:"bytes_per_memory"` // in the database, with indexes and vectors
+	HTTP           *HTTPReport `json:"http,omitempty"`
 }
 
 const (
@@ -50,7 +52,7 @@ const (
 func Fleet(ctx context.Context, o FleetOptions) (*FleetReport, error) {
 	r := &FleetReport{Report: *newReport(o.Memories), Server: "of --db", Robots: o.Robots, Seconds: o.Seconds, Nodes: fleetNodes}
 	b := &fleetBench{
-		bench: bench{show: o.Progress, facts: eval.NewFacts(), report: &r.Report}, FleetReport: r, options: o.Options,
+		bench: bench{show: o.Progress, facts: eval.NewFacts(), report: &r.Report}, FleetReport: r, options: o.Options, program: o.Program,
 	}
 	if o.Server != "" {
 		return r, b.onServer(ctx, o.Server)
@@ -58,16 +60,21 @@ func Fleet(ctx context.Context, o FleetOptions) (*FleetReport, error) {
 
 	r.Server = "of its own"
 
-	return r, withPostgres(ctx, func(url string) error { return b.onServer(ctx, url) })
+	return r, withPostgres(ctx, func(url string, pid int) error {
+		b.serverPID = pid
+		return b.onServer(ctx, url)
+	})
 }
 
 // fleetBench measures the nodes of one tenant.
 type fleetBench struct {
 	bench
 	*FleetReport
-	options local.Options
-	mu      sync.Mutex // guards facts
-	nodes   []*local.Node
+	options   local.Options
+	program   string
+	serverPID int        // of the PostgreSQL server of the bench, 0 for another one
+	mu        sync.Mutex // guards facts
+	nodes     []*local.Node
 }
 
 // onServer measures in a new tenant, which it deletes, also after an interrupt.
@@ -111,6 +118,9 @@ func (b *fleetBench) onServer(ctx context.Context, url string) (err error) {
 		return err
 	})
 	b.try(func() error { return b.work(ctx) })
+	if b.program != "" {
+		b.try(func() error { return b.overHTTP(ctx, site, url, o.Tenant) })
+	}
 	b.report.Resident = procValue("/proc/self/status", "VmRSS", "")
 
 	return b.err

@@ -51,7 +51,7 @@ func postgresPrograms() (string, error) {
 
 // withPostgres calls f with the URL of a new PostgreSQL server in a temporary folder, which only
 // programs of this user reach.
-func withPostgres(ctx context.Context, f func(url string) error) (err error) {
+func withPostgres(ctx context.Context, f func(url string, pid int) error) (err error) {
 	bin, err := postgresPrograms()
 	if err != nil {
 		return err
@@ -94,7 +94,15 @@ func withPostgres(ctx context.Context, f func(url string) error) (err error) {
 
 	defer func() { err = errors.Join(err, run("pg_ctl", "stop", "-w", "-s", "-m", "immediate", "-D", data)) }()
 
-	return f("postgres:///postgres?" + url.Values{"host": {dir}, "user": {"robotmem"}}.Encode())
+	// The first line of the file of the server is its process.
+	running, err := os.ReadFile(filepath.Join(data, "postmaster.pid"))
+	if err != nil {
+		return &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
+	}
+	first, _, _ := strings.Cut(string(running), "\n")
+	pid, _ := strconv.Atoi(first)
+
+	return f("postgres:///postgres?"+url.Values{"host": {dir}, "user": {"robotmem"}}.Encode(), pid)
 }
 
 // asOther gives a folder to a user without rights, and returns what lets a program run as that user.

@@ -26,7 +26,7 @@ func (r *replica) state(p *fleet.PushRequest) string {
 	switch {
 	case r.forked:
 		return fleet.StateCloned
-	case len(p.Link) == 0, bytes.Equal(p.Prev, r.link), bytes.Equal(p.Link, r.link):
+	case len(p.Link) == 0, bytes.Equal(p.Prev, r.link):
 		return ""
 	default:
 		return fleet.StateDiverged

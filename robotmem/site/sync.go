@@ -42,7 +42,12 @@ func AnswerPush(ctx context.Context, n *local.Node, p *fleet.PushRequest) (*flee
 	var known *replica
 	err := engine.Of(n).Store.Write(ctx, func(tx *store.Tx) (err error) {
 		known, err = registerReplica(tx, robotmem.CallerOf(ctx), &fleet.HelloRequest{Replica: p.Replica, Robot: p.Robot})
-		return err
+		if err != nil || known.state(p) != "" {
+			return err
+		}
+
+		// From now on nothing of another push of this replica is stored, as one of a copy of the memory.
+		return tx.Exec(store.ClaimReplica, linkOrNil(p.Link), p.Replica)
 	})
 	if err != nil {
 		return nil, err
@@ -53,15 +58,54 @@ func AnswerPush(ctx context.Context, n *local.Node, p *fleet.PushRequest) (*flee
 		ack.Upto, ack.Link = known.upto, known.link
 		return ack, nil
 	}
-	if err := storePush(ctx, n, p, known, ack); err != nil {
+	err = storePush(ctx, n, p, known, ack)
+	if err != nil && !errors.Is(err, errOvertaken) {
 		return nil, err
 	}
 
 	// The number and the link of the push are stored last. If the site fails before, the robot sends the push again and
 	// nothing is stored twice.
 	return ack, engine.Of(n).Store.Write(ctx, func(tx *store.Tx) error {
-		return tx.Exec(store.AdvanceReplica, p.Upto, store.FormatTime(tx.Now), linkOrNil(p.Link), p.Replica)
+		ack.State, ack.Upto, ack.Link = "", p.Upto, p.Link
+		stored := int64(0)
+		if err == nil {
+			var failed error
+			stored, failed = tx.Changed(store.AdvanceReplica, p.Upto, store.FormatTime(tx.Now), linkOrNil(p.Link), p.Replica)
+			if failed != nil {
+				return failed
+			}
+		}
+		if stored > 0 {
+			return nil
+		}
+
+		now, err := readReplica(tx.Conn, p.Replica)
+		if err == nil && now != nil {
+			ack.State, ack.Upto, ack.Link = fleet.StateDiverged, now.upto, now.link
+		}
+
+		return err
 	})
+}
+
+// errOvertaken says that another push of the replica has begun, so that the rest of this one is not stored.
+var errOvertaken = errors.New("another push of this memory has begun")
+
+// claimed fails if another push of the replica has begun.
+func (a *arrival) claimed(tx *store.Tx) error {
+	if len(a.push.Link) == 0 || a.within == tx {
+		return nil
+	}
+	claim := fleet.Link(nil)
+	_, err := tx.One(store.ClaimOfReplica, []any{a.push.Replica}, func(s store.Row) { claim = s.ColumnBlob(0, nil) })
+	if err == nil && !bytes.Equal(claim, a.push.Link) {
+		err = errOvertaken
+	}
+	if err == nil {
+		a.within = tx
+	}
+
+	return err
 }
 
 // storePush stores what a push says.
@@ -379,7 +423,8 @@ func (a *arrival) refuse(uid string, why error) {
 type arrival struct {
 	caller    robotmem.Caller
 	push      *fleet.PushRequest
-	pusher    string // the robot that need not be told of its changes
+	pusher    string    // the robot that need not be told of its changes
+	within    *store.Tx // the transaction in which the claim was checked
 	counters  map[string]int64
 	ours      map[string][]byte // the state here that the next push of a memory is compared with
 	ack       *fleet.PushResponse
@@ -400,15 +445,16 @@ type conflictOf struct {
 	said, stored string // when the robot and the site changed the memory
 }
 
-type lastArrival struct {
-	counter      int64
-	theirs, ours []byte
-}
+// lastArrival is the state of the last push of a memory, and that of the site after it.
+type lastArrival struct{ theirs, ours []byte }
 
 // Decide implements engine.Sync.
 func (a *arrival) Decide(
 	tx *store.Tx, r *store.ImportRecord, known *store.Archived, v store.Decision,
 ) (store.Decision, error) {
+	if err := a.claimed(tx); err != nil {
+		return v, err
+	}
 	if v == store.ImportPurged {
 		return v, nil // purged here
 	}
@@ -453,7 +499,7 @@ func (a *arrival) compare(tx *store.Tx, r *store.ImportRecord, known *store.Arch
 	)
 	_, err := tx.One(store.LastArrival, []any{r.UID, a.push.Replica, a.pusher}, func(s store.Row) {
 		if found = s.ColumnType(0) != store.Null; found {
-			last = lastArrival{s.ColumnInt64(0), s.ColumnBlob(1, nil), s.ColumnBlob(2, nil)}
+			last = lastArrival{s.ColumnBlob(1, nil), s.ColumnBlob(2, nil)}
 		}
 	})
 	if err != nil {
@@ -470,9 +516,6 @@ func (a *arrival) compare(tx *store.Tx, r *store.ImportRecord, known *store.Arch
 		// The robot has not got the state of the site yet.
 		a.ours[r.UID] = last.ours
 		return store.ImportSame, a.tell(tx, r.UID)
-	case found && a.counters[r.UID] < last.counter:
-		// An older push that was delayed.
-		return store.ImportKeep, nil
 	case found && bytes.Equal(here, last.ours):
 		return store.ImportReplace, nil
 	case found:

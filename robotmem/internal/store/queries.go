@@ -43,6 +43,8 @@ var (
 	ChangedIDsPage           = Query{"ChangedIDsPage"}
 	ChangedTexts             = Query{"ChangedTexts"}
 	ChangedWithVectors       = Query{"ChangedWithVectors"}
+	ClaimOfReplica           = Query{"ClaimOfReplica"}
+	ClaimReplica             = Query{"ClaimReplica"}
 	ClearAudit               = Query{"ClearAudit"}
 	ClearOutcome             = Query{"ClearOutcome"}
 	ClearPastSuccessors      = Query{"ClearPastSuccessors"}
@@ -337,9 +339,9 @@ var Queries = []Query{
 	AllSessionIDs, AllSessions, AllVectors, AllVersions, ArchivedByUID, ArchivedMemories, ArchivedOrigins,
 	ArchivedPastSuccessors, ArchivedRecalls, ArchivedSessionOrigins, ArchivedSessions, ArchivedSightings, ArchivedSince,
 	ArchivedSuccessors, ArchivedVersions, AuditPage, AuditPageOfMemory, BestPerception, ChangeCounter, ChangedColumns,
-	ChangedIDs, ChangedIDsPage, ChangedTexts, ChangedWithVectors, ClearAudit, ClearOutcome, ClearPastSuccessors,
-	ClearScrub, ClearSuccessors, ColumnsOf, ConfirmFleetLink, ConflictByID, ConflictRule,
-	ConflictsOpen, ContextAtRevision, ContextOf, CopiesCredited, CountActive, CountCredit,
+	ChangedIDs, ChangedIDsPage, ChangedTexts, ChangedWithVectors, ClaimOfReplica, ClaimReplica, ClearAudit,
+	ClearOutcome, ClearPastSuccessors, ClearScrub, ClearSuccessors, ColumnsOf, ConfirmFleetLink, ConflictByID,
+	ConflictRule, ConflictsOpen, ContextAtRevision, ContextOf, CopiesCredited, CountActive, CountCredit,
 	CountEqualSignatures, CountEvictions, CountEvictionsOf, CountExtraFullText, CountExtraSignatures, CountExtraTags,
 	CountFleetLinksResent, CountFleetNotes, CountLostNaming, CountMemory, CountMissingFullText, CountMissingSignatures,
 	CountNaming, CountOthersNaming, CountPayloadFile, CountPurged, CountRecalled, CountRecalls, CountRefused,

@@ -54,8 +54,9 @@ UPDATE models SET seq = $1, upto = greatest(upto, $2) WHERE id = $3;
 
 -- name: AdvanceReplica
 UPDATE replicas
-SET upto = greatest(upto, $1), seen_at = $2, pushed_at = $2, link = coalesce($3, link)
-WHERE replica = $4;
+SET upto = greatest(upto, $1), seen_at = $2, pushed_at = $2, link = coalesce($3::bytea, link)
+WHERE replica = $4
+  AND claim IS NOT DISTINCT FROM $3::bytea;
 
 -- name: AllColumns
 -- rows in parts
@@ -353,6 +354,12 @@ FROM memories m
 WHERE m.revision > $1
 ORDER BY m.revision
 LIMIT $2;
+
+-- name: ClaimOfReplica
+SELECT claim FROM replicas WHERE replica = $1;
+
+-- name: ClaimReplica
+UPDATE replicas SET claim = $1 WHERE replica = $2;
 
 -- name: ClearAudit
 UPDATE audit SET reason = NULL, before = NULL, after = NULL WHERE memory_id = $1;
@@ -1337,8 +1344,7 @@ INSERT INTO arrivals(uid, replica, counter, theirs, ours)
 SELECT $1::text, $2::text, $3::bigint, $4::bytea, $5::bytea
 WHERE set_config('robotmem.pusher', '', true) = '' ON CONFLICT(tenant, uid, replica) DO
   UPDATE
-  SET counter = excluded.counter, theirs = excluded.theirs, ours = excluded.ours
-  WHERE arrivals.counter <= excluded.counter;
+  SET counter = excluded.counter, theirs = excluded.theirs, ours = excluded.ours;
 
 -- name: PutConflict
 INSERT INTO conflicts(uid, collection, robot, replica, at, said)

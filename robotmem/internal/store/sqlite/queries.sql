@@ -350,6 +350,12 @@ WHERE m.revision > ?
 ORDER BY m.revision
 LIMIT ?;
 
+-- name: ClaimOfReplica
+-- none
+
+-- name: ClaimReplica
+-- none
+
 -- name: ClearAudit
 UPDATE audit SET reason = NULL, before = NULL, after = NULL WHERE memory_id = ?;
 

@@ -65,11 +65,12 @@ CREATE INDEX ON robotmem.conflicts(tenant, uid);
 ALTER TABLE robotmem.tenants ADD COLUMN conflict_rule text NOT NULL DEFAULT 'ask'
   CHECK (conflict_rule IN ('ask', 'site', 'newest', 'both'));
 
--- What is known of each memory of a robot. link is of the last push that was acknowledged: one that does not follow
--- it comes from a copy of the memory, or is older or newer than this database.
+-- What is known of each memory of a robot. link is of the last push that is stored: one that does not follow it comes
+-- from a copy of the memory, or is older or newer than this database. claim is of the push that is being stored.
 ALTER TABLE robotmem.replicas DROP CONSTRAINT replicas_tenant_robot_key;
 ALTER TABLE robotmem.replicas
   ADD COLUMN link      bytea,
+  ADD COLUMN claim     bytea,
   ADD COLUMN file_id   text COLLATE "C",
   ADD COLUMN version   text COLLATE "C",
   ADD COLUMN fork_of   text COLLATE "C",              -- the replica that this one was before
