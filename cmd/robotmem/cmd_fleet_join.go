@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/google/uuid"
 
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
@@ -136,16 +135,27 @@ func parseTrust(rules []string) (map[string]float64, error) {
 	return out, nil
 }
 
-type fleetLeaveCmd struct{}
+type fleetLeaveCmd struct {
+	DropCopies bool `name:"drop-copies" help:"Also forget the facts of other robots, those of earlier sites too. Works again after the memory has left."`
+	Purge      bool `name:"purge" help:"With --drop-copies: delete them permanently, also those that were forgotten before."`
+	JSON       bool `name:"json" help:"Print the answer as JSON."`
+}
 
-// Run forgets the site. What was sent stays there, and the copies stay here.
+// Run forgets the site. What was sent stays there.
 func (c *fleetLeaveCmd) Run(ctx context.Context, a *app) error {
-	return a.withPeer(ctx, func(m *local.Node, p *fleet.Peer) error {
-		if err := fleet.Leave(m); err != nil {
-			return invalid("site", "%v", err)
+	if c.Purge && !c.DropCopies {
+		return invalid("purge", "deletes the facts of other robots: add --drop-copies")
+	}
+	if err := a.existing(); err != nil {
+		return err
+	}
+
+	return a.onFile(ctx, "fleet", func(m *local.Node) error {
+		left, err := fleet.LeaveSite(ctx, m, fleet.LeaveOptions{DropCopies: c.DropCopies, Purge: c.Purge})
+		if err != nil {
+			return err
 		}
-		a.note("left %s; what was sent stays there, and the facts of other robots stay here", p.URL)
-		return nil
+		return a.show(c.JSON, left, func(w *printed.Lines) { printed.FleetLeft(w, left) })
 	})
 }
 
@@ -181,24 +191,7 @@ func (a *app) showFleet(ctx context.Context, asJSON bool, r *fleet.Replicator) e
 		return err
 	}
 
-	return a.show(asJSON, s, func(w *printed.Lines) {
-		w.Line("%s, as %s", s.Site, s.Robot)
-		w.Line("%s changes wait to be sent", humanize.Comma(s.Waiting))
-		if !s.Last.IsZero() {
-			w.Line("%s memories sent and %s received now", humanize.Comma(s.Sent), humanize.Comma(s.Received))
-		}
-		if s.Metered {
-			w.Line("payloads wait: the link is metered; robotmem fleet join with --metered send sends them all the same")
-		}
-
-		for _, c := range s.Conflicts {
-			w.Line("conflict: %s: %s", c.UID, printed.OneLine(c.Reason))
-		}
-
-		for _, c := range s.Refused {
-			w.Line("refused: %s: %s", c.UID, printed.OneLine(c.Reason))
-		}
-	})
+	return a.show(asJSON, s, func(w *printed.Lines) { printed.FleetStatus(w, &s) })
 }
 
 // onFile calls f with the memory's file, without an embedder.

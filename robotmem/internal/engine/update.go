@@ -42,6 +42,10 @@ func (n *Engine) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robo
 	})
 }
 
+func (n *Engine) PurgeAll(ctx context.Context, ids []int64, reason string) (purged int64, err error) {
+	return n.maintenance.PurgeAll(ctx, ids, reason)
+}
+
 func (n *Engine) Restore(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.RestoreResponse, error) {
 	return write(ctx, n, "restore", req, func(tx *store.Tx, r *robotmem.MemoryRequest, res *robotmem.RestoreResponse) error {
 		m, err := tx.Memory(r.MemoryID, tx.Now)

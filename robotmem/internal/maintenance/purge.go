@@ -2,6 +2,7 @@ package maintenance
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -65,6 +66,53 @@ func (mt *Maintainer) Purge(ctx context.Context, r *robotmem.ForgetRequest) (*ro
 	}
 
 	return res, nil
+}
+
+// purgeBatch is how many memories a transaction of PurgeAll purges. Other writers wait meanwhile.
+const purgeBatch = 100
+
+// PurgeAll purges memories, and rewrites the file once for all of them. It leaves out those whose rows are damaged,
+// which only a repair can remove, and those that are gone. After an error what was purged before it stays purged.
+func (mt *Maintainer) PurgeAll(ctx context.Context, ids []int64, reason string) (purged int64, err error) {
+	for batch := range slices.Chunk(ids, purgeBatch) {
+		done := int64(0)
+		err := mt.Store.Write(ctx, func(tx *store.Tx) error {
+			done = 0
+			mt.Store.Groups.Reset()
+
+			for _, id := range batch {
+				m, err := tx.Memory(id, tx.Now)
+				if errors.Is(err, robotmem.NotFound) || errors.Is(err, robotmem.Corrupt) {
+					continue
+				}
+				if err != nil {
+					return err
+				}
+
+				out, err := tx.Purge(m, reason)
+				if err == nil {
+					err = mt.keepForeign(tx, out)
+				}
+				if err != nil {
+					return err
+				}
+				done++
+			}
+
+			return nil
+		})
+		if err != nil {
+			return purged, err
+		}
+		purged += done
+	}
+
+	if err := mt.Scrub(ctx); err != nil {
+		mt.Log.Warn("a purge is not finished", "memories", purged, "err", err)
+		Wake(mt.WakeScrub)
+	}
+
+	return purged, nil
 }
 
 // keepForeign keeps the file of a purged payload if the folder is of another memory, which may have the same bytes.

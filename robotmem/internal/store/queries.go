@@ -200,6 +200,7 @@ var (
 	MarkClones               = Query{"MarkClones"}
 	MayReplaceSnapshot       = Query{"MayReplaceSnapshot"}
 	MemoriesByID             = Query{"MemoriesByID"}
+	MemoriesOfTool           = Query{"MemoriesOfTool"}
 	MemoriesWithAutoTags     = Query{"MemoriesWithAutoTags"}
 	MemoriesWithUses         = Query{"MemoriesWithUses"}
 	MemoryByID               = Query{"MemoryByID"}
@@ -381,4 +382,5 @@ var Queries = []Query{
 	TriesOfSession, TruncateLog, UnconfirmedPurges, UnnamedPayloads, UnusedRecalls, UpdateMemory, UpdateSession,
 	UserTags, VectorOf, VectorsAfter, VectorsOf, VersionsOf, VersionsOfMemories, WantedPayloads, WithVectorOf,
 	WithoutFeatures,
+	MemoriesOfTool,
 }

@@ -1194,6 +1194,9 @@ FROM unnest(translate($1, '[]', '{}')::bigint[]) AS wanted(id), LATERAL
    WHERE id = wanted.id
      OFFSET 0) AS found;
 
+-- name: MemoriesOfTool
+SELECT id, status FROM memories WHERE tool = $1 ORDER BY id;
+
 -- name: MemoriesWithAutoTags
 SELECT id FROM memories WHERE auto_tags IS NOT NULL ORDER BY id;
 

@@ -1163,6 +1163,9 @@ WHERE id IN
     (SELECT value
      FROM json_each(?));
 
+-- name: MemoriesOfTool
+SELECT id, status FROM memories WHERE tool = ? ORDER BY id;
+
 -- name: MemoriesWithAutoTags
 SELECT id FROM memories WHERE auto_tags IS NOT NULL ORDER BY id;
 

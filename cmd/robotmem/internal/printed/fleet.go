@@ -1,0 +1,47 @@
+package printed
+
+import (
+	"github.com/dustin/go-humanize"
+
+	"github.com/robotmem/robotmem-go/robotmem/fleet"
+)
+
+// FleetStatus prints the site of a memory and what waits for it.
+func FleetStatus(w *Lines, s *fleet.Status) {
+	w.Line("%s, as %s", s.Site, s.Robot)
+	w.Line("%s changes wait to be sent", humanize.Comma(s.Waiting))
+	if !s.Last.IsZero() {
+		w.Line("%s memories sent and %s received now", humanize.Comma(s.Sent), humanize.Comma(s.Received))
+	}
+	if s.Metered {
+		w.Line("payloads wait: the link is metered; robotmem fleet join with --metered send sends them all the same")
+	}
+
+	for _, c := range s.Conflicts {
+		w.Line("conflict: %s: %s", c.UID, OneLine(c.Reason))
+	}
+
+	for _, c := range s.Refused {
+		w.Line("refused: %s: %s", c.UID, OneLine(c.Reason))
+	}
+}
+
+// FleetLeft prints what a memory has left, and how to drop the copies that stay.
+func FleetLeft(w *Lines, r *fleet.LeaveReport) {
+	if r.Site != "" {
+		w.Line("left %s; what was sent stays there", r.Site)
+	}
+	if r.Dropped > 0 {
+		w.Line("%s facts of other robots were dropped", humanize.Comma(r.Dropped))
+	}
+	if r.Kept > 0 {
+		w.Line("%s facts of other robots stay here; robotmem fleet leave --drop-copies forgets them", humanize.Comma(r.Kept))
+	}
+	if r.Forgotten > 0 {
+		w.Line("%s forgotten facts of other robots are still in the file; robotmem fleet leave --drop-copies --purge deletes them",
+			humanize.Comma(r.Forgotten))
+	}
+	if r.Dropped+r.Kept+r.Forgotten == 0 {
+		w.Line("this memory holds no facts of other robots")
+	}
+}
