@@ -231,7 +231,9 @@ func (a *app) openSiteUntil(ctx context.Context, s *site.Site) func() bool {
 		defer cancel()
 		found, err := s.HasTokens(limited, a.tenant())
 		if err != nil {
-			a.Log.Error("whether the tenant has tokens is not known; requests without one are refused", "err", err)
+			if !errors.Is(err, robotmem.Unavailable) { // that the database is away was logged when it went
+				a.Log.Error("whether the tenant has tokens is not known; requests without one are refused", "err", err)
+			}
 			return false
 		}
 		if found {

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -64,10 +65,13 @@ func Connect(ctx context.Context, url string, o Options) (*Site, error) {
 	}
 
 	o.Tenant, o.Patience = cmp.Or(o.Tenant, DefaultTenant), cmp.Or(o.Patience, defaultPatience)
-	server, err := postgres.Connect(ctx, url)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	server, err := postgres.Connect(ctx, url, o.Logger)
 	if err != nil {
 		return nil, err
 	}
+	// Each background loop of each tenant would log that the database is away.
+	o.Logger = server.Quiet(o.Logger)
 
 	s := &Site{server: server, options: o}
 	// Fails only for a size below 1.

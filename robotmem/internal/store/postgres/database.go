@@ -32,6 +32,7 @@ type database struct {
 	group    *store.Store
 	patience time.Duration // how long a write waits for a server that takes it
 	payloads string        // the folder of large payloads, and the name of the memory
+	health   *health
 	log      *slog.Logger
 	onClose  func()
 
@@ -62,11 +63,11 @@ var errUndecided = &robotmem.Error{Kind: robotmem.Unavailable, Err: robotmem.Hid
 const beginWrite = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '10s'"
 
 func newDatabase(
-	pool *pgxpool.Pool, tenant int64, payloads string, patience time.Duration, group *store.Store, log *slog.Logger,
+	s *Server, tenant int64, payloads string, patience time.Duration, group *store.Store, log *slog.Logger,
 	onClose func(),
 ) *database {
 	d := &database{
-		pool: pool, tenant: tenant, group: group, payloads: payloads, patience: patience, log: log, onClose: onClose,
+		pool: s.Pool, health: s.health, tenant: tenant, group: group, payloads: payloads, patience: patience, log: log, onClose: onClose,
 		name: rand.Text(), Queue: store.NewQueue[store.SQL](),
 	}
 	d.Serve(d.writer)
@@ -230,6 +231,7 @@ func (d *database) commit(group []*job) {
 		results, unknown, err := d.try(group, until)
 		if err != nil {
 			d.group.Undone()
+			d.demoted(err)
 		}
 		if cause == nil || !errors.Is(err, context.DeadlineExceeded) {
 			cause = err
@@ -274,6 +276,15 @@ func (d *database) commit(group []*job) {
 		}
 
 		return
+	}
+}
+
+// demoted closes the connections to a server that takes writes no longer, unless err says something else. The server of
+// a new connection is checked, and an old one would fail at each write while reads succeed.
+func (d *database) demoted(err error) {
+	if told := (*pgconn.PgError)(nil); errors.As(err, &told) && told.Code == readOnly {
+		d.health.failing(err)
+		d.pool.Reset()
 	}
 }
 
@@ -468,6 +479,12 @@ func (d *database) explained(err error) error {
 	return told
 }
 
+// serverError marks an error of the server, for the log.
+type serverError struct{ error }
+
+// Unwrap lets errors.As find the code of the server.
+func (e *serverError) Unwrap() error { return e.error }
+
 // Explain gives an error of the server its kind and a text for callers, without SQL.
 func Explain(err error) error {
 	told := (*pgconn.PgError)(nil)
@@ -510,5 +527,5 @@ func Explain(err error) error {
 		}
 	}
 
-	return &robotmem.Error{Kind: kind, Err: robotmem.Hide(text, err)}
+	return &robotmem.Error{Kind: kind, Err: robotmem.Hide(text, &serverError{err})}
 }

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) { os.Exit(postgrestest.Run(m)) }
 // openDatabase opens the tables of a tenant in a new database.
 func openDatabase(t *testing.T) *database {
 	t.Helper()
-	s, err := Connect(t.Context(), postgrestest.NewURL(t))
+	s, err := Connect(t.Context(), postgrestest.NewURL(t), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func openDatabase(t *testing.T) *database {
 		t.Fatal(err)
 	}
 	group := &store.Store{Clock: time.Now, Changed: func(int64) {}}
-	d := newDatabase(s.Pool, tenant, t.TempDir(), 30*time.Second, group, slog.New(slog.DiscardHandler), s.Close)
+	d := newDatabase(s, tenant, t.TempDir(), 30*time.Second, group, slog.New(slog.DiscardHandler), s.Close)
 	t.Cleanup(func() { _ = d.Close() })
 	return d
 }
@@ -145,7 +145,7 @@ func TestEveryCheckOfAServerFails(t *testing.T) {
 
 func TestServerIsTooOld(t *testing.T) {
 	url := postgrestest.NewURL(t)
-	pool, err := connect(t.Context(), url)
+	pool, err := connect(t.Context(), url, &health{log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,19 +77,27 @@ var accessTables string
 const LeastServer = 150000
 
 // Server is a PostgreSQL server with the tables of all tenants.
-type Server struct{ Pool *pgxpool.Pool }
+type Server struct {
+	Pool   *pgxpool.Pool
+	health *health
+}
 
 // Close closes the connections.
-func (s *Server) Close() { s.Pool.Close() }
+func (s *Server) Close() {
+	s.health.close()
+	s.Pool.Close()
+}
 
 // Connect connects to the server of a URL, and makes the tables if they are absent. It fails with Conflict if a newer
-// robotmem made them, Unavailable if the server is not reached or too old, Invalid if the URL is wrong.
-func Connect(ctx context.Context, url string) (*Server, error) {
+// robotmem made them, Unavailable if the server is not reached or too old, Invalid if the URL is wrong. The log gets a line
+// whenever the server goes away, becomes read-only or answers again.
+func Connect(ctx context.Context, url string, log *slog.Logger) (*Server, error) {
 	if _, err := texts(); err != nil {
 		return nil, err
 	}
 
-	pool, err := connect(ctx, url)
+	watched := &health{log: log}
+	pool, err := connect(ctx, url, watched)
 	if err != nil {
 		return nil, err
 	}
@@ -98,18 +106,20 @@ func Connect(ctx context.Context, url string) (*Server, error) {
 		return nil, err
 	}
 
-	return &Server{pool}, nil
+	watched.watch()
+
+	return &Server{pool, watched}, nil
 }
 
 // Open returns the tables of a tenant. payloads is its folder of large payloads, patience how long a write waits for
 // a server that takes it, group the store whose jobs share commits.
 func (s *Server) Open(tenant int64, payloads string, patience time.Duration, group *store.Store, log *slog.Logger,
 	closed func()) store.Database {
-	return newDatabase(s.Pool, tenant, payloads, patience, group, log, closed)
+	return newDatabase(s, tenant, payloads, patience, group, log, closed)
 }
 
 // connect opens the connections of a URL, to the server of several that takes writes.
-func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
+func connect(ctx context.Context, url string, watched *health) (*pgxpool.Pool, error) {
 	c, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "db", "is not the URL of a PostgreSQL server, such as postgres://robotmem@db1,db2/robotmem?sslmode=verify-full")
@@ -137,6 +147,7 @@ func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	c.ConnConfig.ConnectTimeout = cmp.Or(c.ConnConfig.ConnectTimeout, connectTime)
 	c.PingTimeout = cmp.Or(c.PingTimeout, pingTime)
 	c.AfterConnect = actAsNode
+	c.ConnConfig.Tracer = watched
 	pool, err := pgxpool.NewWithConfig(ctx, c)
 	if err != nil {
 		return nil, Explain(err)

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"io"
+	"log/slog"
 	"net"
 	"strings"
 	"testing"
@@ -64,7 +65,7 @@ func TestServerWithoutTLS(t *testing.T) {
 			_ = c.Close()
 		}
 	}()
-	_, err = Connect(context.Background(), "postgres://robotmem@"+l.Addr().String()+"/robotmem?sslmode=require")
+	_, err = Connect(context.Background(), "postgres://robotmem@"+l.Addr().String()+"/robotmem?sslmode=require", slog.New(slog.DiscardHandler))
 	if err == nil || !strings.Contains(err.Error(), "sslmode=disable") {
 		t.Error(err)
 	}

@@ -72,7 +72,7 @@ func openFile(t *testing.T) (store.Database, string) {
 func openServer(t *testing.T) (store.Database, string) {
 	t.Helper()
 	url := postgrestest.NewURL(t)
-	s, err := postgres.Connect(t.Context(), url)
+	s, err := postgres.Connect(t.Context(), url, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
