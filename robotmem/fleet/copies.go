@@ -135,6 +135,14 @@ func drop(ctx context.Context, n *local.Node, purge bool, site string) (dropped 
 	if site != "" {
 		reason = "a fact of another robot: this robot has left " + site
 	}
+	// Without the places in the feeds, a memory that joins again reads all copies anew.
+	err = engine.Of(n).Store.Write(ctx, func(tx *store.Tx) error {
+		return errors.Join(tx.Exec(store.DeleteFleetCopies), tx.Exec(store.DeleteFleetFeeds))
+	})
+	if err != nil {
+		return 0, err
+	}
+
 	if purge {
 		return engine.Of(n).PurgeAll(ctx, append(active, forgotten...), reason)
 	}

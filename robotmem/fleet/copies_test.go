@@ -50,7 +50,7 @@ func take(t *testing.T, n *local.Node, copied int) {
 	}
 	_, err := engine.Of(n).Receive(t.Context(), &Entries{[]*archive.Entry{{Memories: list}}}, archive.ImportOptions{
 		Refused: func(uid string, err error) { t.Errorf("%s: %v", uid, err) },
-	}, copies{})
+	}, &decisions{feed: "default"})
 	if err != nil {
 		t.Fatal(err)
 	}

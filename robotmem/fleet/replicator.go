@@ -103,9 +103,6 @@ func (p *Peer) save(n *engine.Engine) (err error) {
 	return nil
 }
 
-// Leave forgets the site of a memory.
-func Leave(n *local.Node) error { return os.Remove(engine.Of(n).Store.Files().Site()) }
-
 // The names of a robot's counters.
 const (
 	sentCounter    = "fleet_sent"     // Changes up to this number have arrived at the site
@@ -152,14 +149,22 @@ func NewReplicator(n *local.Node, p Peer, client *http.Client, log *slog.Logger)
 	}
 }
 
-// Run replicates until ctx ends. If several processes have the memory open, one of them replicates.
+// errLeft says that another process has left the site.
+var errLeft = errors.New("this memory has left the site")
+
+// Run replicates until ctx ends, or until another process leaves the site. If several processes have the memory open,
+// one of them replicates.
 func (r *Replicator) Run(ctx context.Context) {
 	pause, between := firstPause, syncInterval
 	greeted, pulled := false, time.Time{}
+	joined := r.hasSite()
 
 	for ctx.Err() == nil {
 		more := false // payloads
 		err := r.alone(func() (err error) {
+			if joined && !r.hasSite() {
+				return errLeft
+			}
 			if !greeted {
 				if err = r.Greet(ctx, false); err != nil {
 					return err
@@ -178,6 +183,11 @@ func (r *Replicator) Run(ctx context.Context) {
 
 			return err
 		})
+		if errors.Is(err, errLeft) {
+			r.log.Warn("this memory has left the site; nothing is sent or fetched any more", "site", r.Peer.URL)
+			return
+		}
+
 		wait := syncInterval
 		if more {
 			// The next round pushes what was stored meanwhile before it sends another payload.
@@ -208,6 +218,12 @@ func (r *Replicator) Run(ctx context.Context) {
 		case <-time.After(wait):
 		}
 	}
+}
+
+// hasSite reports whether the file of the site is there.
+func (r *Replicator) hasSite() bool {
+	_, err := os.Stat(r.node.Store.Files().Site())
+	return err == nil
 }
 
 // nextPull returns how long to wait for the next pull: less while others change something.

@@ -100,6 +100,7 @@ var (
 	DeleteDerivedTags        = Query{"DeleteDerivedTags"}
 	DeleteEvictions          = Query{"DeleteEvictions"}
 	DeleteFeaturesOfMemory   = Query{"DeleteFeaturesOfMemory"}
+	DeleteFleetCopies        = Query{"DeleteFleetCopies"}
 	DeleteFleetCopiesOf      = Query{"DeleteFleetCopiesOf"}
 	DeleteFleetCopy          = Query{"DeleteFleetCopy"}
 	DeleteFleetFeeds         = Query{"DeleteFleetFeeds"}
@@ -383,4 +384,5 @@ var Queries = []Query{
 	UserTags, VectorOf, VectorsAfter, VectorsOf, VersionsOf, VersionsOfMemories, WantedPayloads, WithVectorOf,
 	WithoutFeatures,
 	MemoriesOfTool,
+	DeleteFleetCopies,
 }

@@ -671,6 +671,9 @@ DELETE FROM evictions WHERE memory_id = $1;
 -- name: DeleteFeaturesOfMemory
 DELETE FROM features WHERE memory_id = $1;
 
+-- name: DeleteFleetCopies
+-- none
+
 -- name: DeleteFleetCopiesOf
 -- none
 

@@ -674,6 +674,9 @@ DELETE FROM evictions WHERE memory_id = ?;
 -- name: DeleteFeaturesOfMemory
 DELETE FROM features WHERE memory_id = ?;
 
+-- name: DeleteFleetCopies
+DELETE FROM fleet_copies;
+
 -- name: DeleteFleetCopiesOf
 DELETE FROM fleet_copies WHERE feed = ?;
 
