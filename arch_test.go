@@ -36,7 +36,7 @@ var arrows = []struct {
 	{"robotmem/mcp", []string{"robotmem"}, "a transport takes any Service"},
 	{"robotmem/embedding", []string{"robotmem", "robotmem/internal/encoder", "robotmem/internal/outgoing"}, "an embedder serves a memory, not its transports"},
 	{"robotmem/eval", []string{"robotmem", "robotmem/internal/languages", "robotmem/internal/text"}, "quality is measured through Service"},
-	{"robotmem/bench", []string{"robotmem", "robotmem/eval", "robotmem/local", "robotmem/site"}, "speed is measured on nodes, whatever program asks for it"},
+	{"robotmem/bench", []string{"robotmem", "robotmem/eval", "robotmem/local", "robotmem/site", "robotmem/archive", "robotmem/fleet"}, "speed is measured on nodes, whatever program asks for it"},
 	{"robotmem/archive", nil, "a format, without the memory that it is filled from"},
 	{"robotmem/archive/jsonl", []string{"robotmem", "robotmem/internal/files"}, "lines are learnt through any Service"},
 	{"robotmem/archive/markdown", []string{"robotmem", "robotmem/archive", "perception/importers"}, "a format, and notes that are learnt through any Service"},

@@ -45,6 +45,7 @@ const (
 const (
 	ToolMCP      = "mcp"
 	ToolREST     = "rest"
+	ToolFleet    = "fleet" // what came from the site of a robot
 	ToolCLI      = "cli"
 	ToolLibrary  = "library"
 	ToolImport   = "import"

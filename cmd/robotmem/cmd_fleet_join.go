@@ -86,20 +86,23 @@ func (c *fleetJoinCmd) Run(ctx context.Context, a *app) error {
 		// would be sent again.
 		p.Replica = uuid.NewString()
 		if again := before != nil && before.URL == p.URL; again {
-			p.Replica, p.Token = before.Replica, cmp.Or(p.Token, before.Token)
+			p.Replica, p.ForkOf, p.Token = before.Replica, before.ForkOf, cmp.Or(p.Token, before.Token)
 		}
 
-		r := fleet.NewReplicator(m, p, nil, a.Log)
+		r := a.replicator(m, &p)
 		// Save only what the site has accepted: a refused robot must not appear to have joined.
 		if err := r.Greet(ctx, c.Replace); err != nil {
 			return err
 		}
-		if err := p.Save(m); err != nil {
+		if err := r.Peer.Save(m); err != nil {
+			return err
+		}
+		if err := r.ReadAnew(ctx); err != nil {
 			return err
 		}
 
 		switch {
-		case before == nil || before.Replica != p.Replica:
+		case before == nil || before.Replica != r.Peer.Replica:
 			err = r.Reset(ctx)
 		// The earlier settings may have left payloads out, so look through all of them again.
 		case p.Payloads != fleet.PayloadsNone:
@@ -117,6 +120,14 @@ func (c *fleetJoinCmd) Run(ctx context.Context, a *app) error {
 
 		return nil
 	})
+}
+
+// replicator returns the replicator of a memory, which says which program it is.
+func (a *app) replicator(m *local.Node, p *fleet.Peer) *fleet.Replicator {
+	r := fleet.NewReplicator(m, *p, nil, a.Log)
+	r.Version = a.Version
+
+	return r
 }
 
 func parseTrust(rules []string) (map[string]float64, error) {
@@ -166,7 +177,7 @@ type fleetSyncCmd struct {
 // Run sends and fetches once.
 func (c *fleetSyncCmd) Run(ctx context.Context, a *app) error {
 	return a.withPeer(ctx, func(m *local.Node, p *fleet.Peer) error {
-		r := fleet.NewReplicator(m, *p, nil, a.Log)
+		r := a.replicator(m, p)
 		if err := r.Once(ctx); err != nil {
 			return err
 		}
@@ -181,7 +192,7 @@ type fleetStatusCmd struct {
 // Run shows the site and how many changes wait.
 func (c *fleetStatusCmd) Run(ctx context.Context, a *app) error {
 	return a.withPeer(ctx, func(m *local.Node, p *fleet.Peer) error {
-		return a.showFleet(ctx, c.JSON, fleet.NewReplicator(m, *p, nil, a.Log))
+		return a.showFleet(ctx, c.JSON, a.replicator(m, p))
 	})
 }
 
@@ -252,6 +263,6 @@ func (a *app) replicate(ctx context.Context, m robotmem.Node) {
 		}
 	}
 	if p != nil {
-		fleet.NewReplicator(n, *p, nil, a.Log).Run(ctx)
+		a.replicator(n, p).Run(ctx)
 	}
 }

@@ -60,7 +60,7 @@ func (r *Replicator) payloads(ctx context.Context, most int) (more bool, err err
 			rows++
 			p.Upto = revision
 			if !a.Damaged && a.Extra.Tool != Tool && a.Payload != nil && r.follows(a.Extra.Outcome) {
-				p.Memories = append(p.Memories, NumberedMemory{revision, a.Memory})
+				p.Memories = append(p.Memories, NumberedMemory{Counter: revision, Memory: a.Memory})
 			}
 
 			return nil

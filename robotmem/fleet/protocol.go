@@ -86,6 +86,8 @@ type PushRequest struct {
 // acknowledged.
 type NumberedMemory struct {
 	Counter int64 `json:"counter"`
+	// Adopted says that this state was read from the site, and is no change of the robot's.
+	Adopted bool `json:"adopted,omitempty"`
 	archive.Memory
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 // Tool names the program that stored a memory which came from the site.
-const Tool = "fleet"
+const Tool = robotmem.ToolFleet
 
 // mostEntry bounds a line of a chunk: a memory with its context and texts.
 const mostEntry = 4 << 20
@@ -472,6 +472,9 @@ func (d *decisions) decideOwn(tx *store.Tx, r *store.ImportRecord, known *store.
 
 // Stored implements engine.Sync.
 func (d *decisions) Stored(tx *store.Tx, r *store.ImportRecord, id int64, v store.Decision) error {
+	if d.own && v == store.ImportReplace {
+		return tx.Exec(store.AdoptFleetState, r.UID, StateOf(r.Memory))
+	}
 	if d.own || id == 0 || v == store.ImportKeep || v == store.ImportPurged {
 		return nil
 	}
@@ -482,8 +485,18 @@ func (d *decisions) Stored(tx *store.Tx, r *store.ImportRecord, id int64, v stor
 	return tx.Exec(store.PutFleetCopy, r.UID, d.feed)
 }
 
-// bound forgets the oldest copies over the limit, in the order of the site.
+// ReadAnew makes the next Pull read all feeds from their beginning, as after a change of what is subscribed to.
+func (r *Replicator) ReadAnew(ctx context.Context) error {
+	return r.node.Store.Write(ctx, func(tx *store.Tx) error { return tx.Exec(store.DeleteFleetFeeds) })
+}
+
+// bound forgets the copies of collections that are not subscribed to any more, and the oldest over the limit in the order
+// of the site.
 func (r *Replicator) bound(ctx context.Context) error {
+	if err := r.unsubscribed(ctx); err != nil {
+		return err
+	}
+
 	var ids []int64
 	err := r.node.Store.Read(ctx, func(c *store.Conn) error {
 		return c.Query(store.FleetMemoriesBeyond, []any{Tool, r.Peer.Limit}, func(s store.Row) error {
@@ -496,6 +509,34 @@ func (r *Replicator) bound(ctx context.Context) error {
 	}
 
 	return r.drop(ctx, ids, "older than the facts of other robots that are kept")
+}
+
+// unsubscribed forgets the copies of collections that are not subscribed to.
+func (r *Replicator) unsubscribed(ctx context.Context) error {
+	names := []string{}
+	for _, s := range r.Peer.Subscribe {
+		if s.Collection == robotmem.AllCollections {
+			return nil
+		}
+		names = append(names, s.Collection)
+	}
+	list, err := json.Marshal(names)
+	if err != nil {
+		return err
+	}
+
+	var ids []int64
+	err = r.node.Store.Read(ctx, func(c *store.Conn) error {
+		return c.Query(store.FleetCopiesElsewhere, []any{Tool, string(list)}, func(s store.Row) error {
+			ids = append(ids, s.ColumnInt64(0))
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+
+	return r.drop(ctx, ids, "this robot does not keep the facts of that collection any more")
 }
 
 // answer returns the body of an answer.

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -128,7 +129,11 @@ func (r *Replicator) acknowledged(ctx context.Context, p *PushRequest, ack *Push
 			if refused[m.UID] {
 				continue
 			}
-			err := errors.Join(tx.Exec(store.PutFleetSent, m.UID, m.Version), tx.Exec(store.DeleteFleetNote, kindRefused, m.UID))
+			adopted := any(nil)
+			if m.Adopted {
+				adopted = StateOf(&m.Memory)
+			}
+			err := errors.Join(tx.Exec(store.PutFleetSent, m.UID, m.Version, adopted), tx.Exec(store.DeleteFleetNote, kindRefused, m.UID))
 			if err != nil {
 				return err
 			}
@@ -197,7 +202,7 @@ func (r *Replicator) pushRefused(ctx context.Context) error {
 					return err
 				}
 			}
-			p.Memories = append(p.Memories, NumberedMemory{counter, m.Memory})
+			p.Memories = append(p.Memories, NumberedMemory{Counter: counter, Memory: m.Memory})
 		}
 
 		return r.address(c, p)
@@ -304,12 +309,13 @@ func (r *Replicator) memories(c *store.Conn, p *PushRequest, after, last, most i
 			}
 		}
 
-		acknowledged, err := c.Number(store.FleetSent, a.UID)
+		acknowledged, adopted := int64(0), []byte(nil)
+		_, err := c.One(store.FleetSent, []any{a.UID}, func(s store.Row) { acknowledged, adopted = s.ColumnInt64(0), s.ColumnBlob(1, nil) })
 		if err != nil {
 			return err
 		}
 		a.Versions = slices.DeleteFunc(a.Versions, func(v archive.Version) bool { return v.Version < acknowledged })
-		p.Memories = append(p.Memories, NumberedMemory{revision, a.Memory})
+		p.Memories = append(p.Memories, NumberedMemory{revision, bytes.Equal(adopted, StateOf(&a.Memory)), a.Memory})
 
 		return nil
 	})

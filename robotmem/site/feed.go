@@ -86,7 +86,7 @@ func (f *feeds) answerPull(ctx context.Context, n *local.Node, p *fleet.PullRequ
 		return nil, err
 	}
 
-	generations := int64(0)
+	generations, read := int64(0), map[string]int64{}
 	err = engine.Of(n).Store.Read(ctx, func(c *store.Conn) error {
 		known, err := readReplica(c, p.Replica)
 		if err != nil {
@@ -108,6 +108,7 @@ func (f *feeds) answerPull(ctx context.Context, n *local.Node, p *fleet.PullRequ
 				continue
 			}
 			generations += h.Generation
+			read[h.Feed] = max(0, p.Cursors[h.Feed].Number)
 			news, more, err := newsOf(c, h, p)
 			if err != nil {
 				return err
@@ -127,7 +128,7 @@ func (f *feeds) answerPull(ctx context.Context, n *local.Node, p *fleet.PullRequ
 		return nil, err
 	}
 
-	return out, f.confirm(ctx, n, p, generations)
+	return out, f.confirm(ctx, n, p, read, generations)
 }
 
 // maxSubscribed bounds the collections of a pull.
@@ -198,9 +199,11 @@ func chunksAfter(c *store.Conn, h *store.FeedHead, news *fleet.News) error {
 	return nil
 }
 
-// confirm stores how far a robot has applied the feeds. It writes at most once a minute for each robot, unless there
+// confirm stores which feeds a robot reads, and how far it has applied them. It writes at most once a minute for each robot, unless there
 // was a purge, which is confirmed at once.
-func (f *feeds) confirm(ctx context.Context, n *local.Node, p *fleet.PullRequest, generations int64) error {
+func (f *feeds) confirm(
+	ctx context.Context, n *local.Node, p *fleet.PullRequest, read map[string]int64, generations int64,
+) error {
 	key := robotmem.CallerOf(ctx).Tenant + "\x00" + p.Replica
 	f.mu.Lock()
 	last, known := f.confirmed.Get(key)
@@ -211,11 +214,8 @@ func (f *feeds) confirm(ctx context.Context, n *local.Node, p *fleet.PullRequest
 	}
 
 	err := engine.Of(n).Store.Write(ctx, func(tx *store.Tx) error {
-		for feed, at := range p.Cursors {
-			if at.Number < 0 || len(feed) > maxFeedName {
-				continue
-			}
-			if err := tx.Exec(store.PutFeedCursor, p.Replica, feed, at.Number); err != nil {
+		for feed, number := range read {
+			if err := tx.Exec(store.PutFeedCursor, p.Replica, feed, number); err != nil {
 				return err
 			}
 		}
@@ -239,9 +239,6 @@ func (f *feeds) confirm(ctx context.Context, n *local.Node, p *fleet.PullRequest
 
 	return nil
 }
-
-// maxFeedName bounds the name of a feed: a collection, or the name of a robot.
-const maxFeedName = 200
 
 // chunk writes a chunk. Its mark is known only to who was told of it, so a cache between robots and the site may
 // keep it for everybody who asks for the same address.
@@ -268,7 +265,11 @@ func (f *feeds) chunk(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	etag := `"` + q.Get("generation") + "-" + q.Get("mark") + `"`
 	h.Set("ETag", etag)
+	// What the robot itself does to its memories is not in its own feed, so that a chunk of that ages.
 	h.Set("Cache-Control", "public, max-age=3600, immutable")
+	if strings.HasPrefix(q.Get("feed"), "@") {
+		h.Set("Cache-Control", "no-store")
+	}
 	if r.Header.Get("If-None-Match") == etag {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
@@ -317,11 +318,12 @@ func (f *feeds) rendered(
 		}
 
 		key := fmt.Sprintf("%s\x00%s\x00%d-%d-%x-%s", caller.Tenant, feed, first, last, mark, q.Get("generation"))
-		if have, ok := f.chunks.Get(key); ok {
+		_, own := strings.CutPrefix(feed, "@")
+		if have, ok := f.chunks.Get(key); ok && !own {
 			body = have
 			return nil
 		}
-		if body, err = render(c, feed, first, last); err == nil {
+		if body, err = render(c, feed, first, last); err == nil && !own {
 			f.chunks.Add(key, body)
 		}
 

@@ -369,7 +369,7 @@ func (a *arrival) admit(ctx context.Context, m *fleet.NumberedMemory) error {
 		m.Summary = record.Summarize(m.Content)
 	}
 	m.Where = m.UID
-	a.counters[m.UID] = m.Counter
+	a.counters[m.UID], a.adopted[m.UID] = m.Counter, m.Adopted
 
 	return nil
 }
@@ -426,6 +426,7 @@ type arrival struct {
 	pusher    string    // the robot that need not be told of its changes
 	within    *store.Tx // the transaction in which the claim was checked
 	counters  map[string]int64
+	adopted   map[string]bool   // what the robot has read here
 	ours      map[string][]byte // the state here that the next push of a memory is compared with
 	ack       *fleet.PushResponse
 	refused   map[string]bool // uids of which nothing is stored
@@ -435,7 +436,7 @@ type arrival struct {
 func newArrival(ctx context.Context, p *fleet.PushRequest, ack *fleet.PushResponse) *arrival {
 	return &arrival{
 		caller: robotmem.CallerOf(ctx), push: p, ack: ack,
-		counters: map[string]int64{}, ours: map[string][]byte{}, refused: map[string]bool{},
+		adopted: map[string]bool{}, counters: map[string]int64{}, ours: map[string][]byte{}, refused: map[string]bool{},
 	}
 }
 
@@ -512,6 +513,9 @@ func (a *arrival) compare(tx *store.Tx, r *store.ImportRecord, known *store.Arch
 	switch {
 	case bytes.Equal(said, here):
 		return store.ImportSame, nil
+	case a.adopted[r.UID]:
+		// It has read this here, and it has changed here again since: no change of the robot's stands against that.
+		return store.ImportSame, a.tell(tx, r.UID)
 	case found && bytes.Equal(said, last.theirs):
 		// The robot has not got the state of the site yet.
 		a.ours[r.UID] = last.ours

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
@@ -28,6 +29,9 @@ func (n *Engine) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robo
 		if err != nil {
 			return err
 		}
+		if err := n.changeable(m); err != nil {
+			return err
+		}
 		if m.Status == "invalidated" {
 			return robotmem.Errorf(robotmem.Conflict, "memory_id",
 				"memory %d is forgotten already; restore makes it active again", r.MemoryID)
@@ -46,10 +50,28 @@ func (n *Engine) PurgeAll(ctx context.Context, ids []int64, reason string) (purg
 	return n.maintenance.PurgeAll(ctx, ids, reason)
 }
 
+// changeable fails with Forbidden for a copy of what another robot learnt, while the memory has a site: the next change
+// there would replace what is changed here. Purging it is allowed.
+func (n *Engine) changeable(m *robotmem.Memory) error {
+	if m.Provenance == nil || m.Provenance.Tool != robotmem.ToolFleet || !n.Store.InFile() {
+		return nil
+	}
+	if _, err := os.Stat(n.Store.Files().Site()); err != nil {
+		return nil
+	}
+
+	return robotmem.Errorf(robotmem.Forbidden, "memory_id",
+		"memory %d is a copy of what the robot %s learnt, and follows the site; learn a fact of your own that says what is so",
+		m.MemoryID, m.Provenance.Robot)
+}
+
 func (n *Engine) Restore(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.RestoreResponse, error) {
 	return write(ctx, n, "restore", req, func(tx *store.Tx, r *robotmem.MemoryRequest, res *robotmem.RestoreResponse) error {
 		m, err := tx.Memory(r.MemoryID, tx.Now)
 		if err != nil {
+			return err
+		}
+		if err := n.changeable(m); err != nil {
 			return err
 		}
 		if m.Status == "active" {
@@ -81,6 +103,9 @@ func (n *Engine) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robo
 	return write(ctx, n, "update", req, func(tx *store.Tx, r *robotmem.UpdateRequest, res *robotmem.UpdateResponse) error {
 		m, err := tx.Memory(r.MemoryID, tx.Now)
 		if err != nil {
+			return err
+		}
+		if err := n.changeable(m); err != nil {
 			return err
 		}
 		if m.Status != "active" {
@@ -162,6 +187,9 @@ func (n *Engine) Pin(ctx context.Context, req *admin.PinRequest) (*admin.PinResp
 		*res = admin.PinResponse{Status: action, MemoryID: r.MemoryID, Pinned: *r.Pinned}
 		m, err := tx.Memory(r.MemoryID, tx.Now)
 		if err != nil || m.Pinned == *r.Pinned {
+			return err
+		}
+		if err := n.changeable(m); err != nil {
 			return err
 		}
 

@@ -12,6 +12,7 @@ var (
 	AddStream                = Query{"AddStream"}
 	AddToCounter             = Query{"AddToCounter"}
 	AddUse                   = Query{"AddUse"}
+	AdoptFleetState          = Query{"AdoptFleetState"}
 	AdvanceModel             = Query{"AdvanceModel"}
 	AdvanceReplica           = Query{"AdvanceReplica"}
 	AllColumns               = Query{"AllColumns"}
@@ -151,6 +152,7 @@ var (
 	FileID                   = Query{"FileID"}
 	FilePlace                = Query{"FilePlace"}
 	FileSize                 = Query{"FileSize"}
+	FleetCopiesElsewhere     = Query{"FleetCopiesElsewhere"}
 	FleetCopiesUnseen        = Query{"FleetCopiesUnseen"}
 	FleetFeed                = Query{"FleetFeed"}
 	FleetFeeds               = Query{"FleetFeeds"}
@@ -337,37 +339,38 @@ var (
 // Queries are all queries.
 var Queries = []Query{
 	ActiveMemoryIDs, ActiveNaming, AddAccess, AddPurge, AddRecallHour, AddReturns, AddSightings, AddStream,
-	AddToCounter, AddUse, AdvanceModel, AdvanceReplica, AllColumns, AllContexts, AllMemoryIDs, AllModels, AllOutcomes,
-	AllSessionIDs, AllSessions, AllVectors, AllVersions, ArchivedByUID, ArchivedMemories, ArchivedOrigins,
-	ArchivedPastSuccessors, ArchivedRecalls, ArchivedSessionOrigins, ArchivedSessions, ArchivedSightings, ArchivedSince,
-	ArchivedSuccessors, ArchivedVersions, AuditPage, AuditPageOfMemory, BestPerception, ChangeCounter, ChangedColumns,
-	ChangedIDs, ChangedIDsPage, ChangedTexts, ChangedWithVectors, ClaimOfReplica, ClaimReplica, ClearAudit,
-	ClearOutcome, ClearPastSuccessors, ClearScrub, ClearSuccessors, ColumnsOf, ConfirmFleetLink, ConflictByID,
-	ConflictRule, ConflictsOpen, ContextAtRevision, ContextOf, CopiesCredited, CountActive, CountCredit,
-	CountEqualSignatures, CountEvictions, CountEvictionsOf, CountExtraFullText, CountExtraSignatures, CountExtraTags,
-	CountFleetLinksResent, CountFleetNotes, CountLostNaming, CountMemory, CountMissingFullText, CountMissingSignatures,
-	CountNaming, CountOthersNaming, CountPayloadFile, CountPurged, CountRecalled, CountRecalls, CountRefused,
-	CountReplicasOfRobot, CountSessions, CountSessionsMatching, CountSessionsNamed, CountSignature, CountTakenEvictions,
-	CountUnsealed, CountVectors, CountVersions, CountWaiting, CountWithoutFeatures, CounterNamed, CreateFullText,
-	CreateVectors, DeadRows, DeleteAllFeatures, DeleteAllSignatures, DeleteAnswersNaming, DeleteDerivedTags,
-	DeleteEvictions, DeleteFeaturesOfMemory, DeleteFleetCopiesOf, DeleteFleetCopy, DeleteFleetFeeds,
-	DeleteFleetLinksAfter, DeleteFleetNote, DeleteFleetNotes, DeleteFleetSent, DeleteFullText, DeleteLoosePart,
-	DeleteLostEvictions, DeleteMemory, DeleteModel, DeleteOldRequests, DeleteOriginsOfMemory, DeleteOtherReplicas,
-	DeletePayload, DeletePurgedFiles, DeleteRecallsOfMemory, DeleteSightingsOfMemory, DeleteSignature,
-	DeleteSignaturesOfMemory, DeleteSnapshotHead, DeleteSnapshotHeads, DeleteSnapshots, DeleteTags, DeleteUnsealed,
-	DeleteVector, DeleteVersions, DocumentPassages, DocumentsStored, DropFullText, DropVectors, EndPush, EndedAfter,
-	EqualButForNumbers, EvictionsOf, FactsOfSession, FeatureRules, FeatureState, FeaturesAfter, FeaturesOf, FeedAdd,
-	FeedChunkMarks, FeedEntries, FeedHeads, FeedSealed, FeedStart, FileID, FilePlace, FileSize, FleetCopiesUnseen,
-	FleetFeed, FleetFeeds, FleetLink, FleetLinkNamed, FleetMemoriesBeyond, FleetNotes, FleetNotesOldest, FleetSent,
-	ForgetAnswer, ForkReplica, FullTextUpto, GreetReplica, GroupsOfSession, HasMemories, Holdings, InheritedOutcomes,
-	InsertAudit, InsertEviction, InsertFullText, InsertMemory, InsertModel, InsertOrigin, InsertOriginOnce,
-	InsertOutcome, InsertOutcomeOnce, InsertPurged, InsertPurgedFile, InsertRecall, InsertRequest, InsertSession,
-	InsertSessionOrigin, InsertSessionOriginOnce, InsertSighting, InsertSightingElsewhere, InsertSignature,
-	InsertSnapshotPart, InsertVersion, IntegrityCheck, LastArrival, LastEviction, LastMemoryID, LastSummary,
-	LinkPastState, LinkSuccessor, LostNaming, MakePresent, MarkClones, MayReplaceSnapshot, MemoriesByID,
-	MemoriesWithAutoTags, MemoriesWithUses, MemoryByID, MemoryByUID, MemoryOfOrigin, MergeRecall, MergeUses, ModelByID,
-	ModelByName, NewestRules, NextFeatureEpoch, NextRequestID, OpenConflictsOf, OpenSessionsOf, OriginOfMemory,
-	OutcomeTexts, OutcomeTextsUnset, OutcomesOf, PageCheck, PastStates, PayloadOf, PayloadSize, PinMemory, PresentModel,
+	AddToCounter, AddUse, AdoptFleetState, AdvanceModel, AdvanceReplica, AllColumns, AllContexts, AllMemoryIDs,
+	AllModels, AllOutcomes, AllSessionIDs, AllSessions, AllVectors, AllVersions, ArchivedByUID, ArchivedMemories,
+	ArchivedOrigins, ArchivedPastSuccessors, ArchivedRecalls, ArchivedSessionOrigins, ArchivedSessions,
+	ArchivedSightings, ArchivedSince, ArchivedSuccessors, ArchivedVersions, AuditPage, AuditPageOfMemory,
+	BestPerception, ChangeCounter, ChangedColumns, ChangedIDs, ChangedIDsPage, ChangedTexts, ChangedWithVectors,
+	ClaimOfReplica, ClaimReplica, ClearAudit, ClearOutcome, ClearPastSuccessors, ClearScrub, ClearSuccessors, ColumnsOf,
+	ConfirmFleetLink, ConflictByID, ConflictRule, ConflictsOpen, ContextAtRevision, ContextOf, CopiesCredited,
+	CountActive, CountCredit, CountEqualSignatures, CountEvictions, CountEvictionsOf, CountExtraFullText,
+	CountExtraSignatures, CountExtraTags, CountFleetLinksResent, CountFleetNotes, CountLostNaming, CountMemory,
+	CountMissingFullText, CountMissingSignatures, CountNaming, CountOthersNaming, CountPayloadFile, CountPurged,
+	CountRecalled, CountRecalls, CountRefused, CountReplicasOfRobot, CountSessions, CountSessionsMatching,
+	CountSessionsNamed, CountSignature, CountTakenEvictions, CountUnsealed, CountVectors, CountVersions, CountWaiting,
+	CountWithoutFeatures, CounterNamed, CreateFullText, CreateVectors, DeadRows, DeleteAllFeatures, DeleteAllSignatures,
+	DeleteAnswersNaming, DeleteDerivedTags, DeleteEvictions, DeleteFeaturesOfMemory, DeleteFleetCopies,
+	DeleteFleetCopiesOf, DeleteFleetCopy, DeleteFleetFeeds, DeleteFleetLinksAfter, DeleteFleetNote, DeleteFleetNotes,
+	DeleteFleetSent, DeleteFullText, DeleteLoosePart, DeleteLostEvictions, DeleteMemory, DeleteModel, DeleteOldRequests,
+	DeleteOriginsOfMemory, DeleteOtherReplicas, DeletePayload, DeletePurgedFiles, DeleteRecallsOfMemory,
+	DeleteSightingsOfMemory, DeleteSignature, DeleteSignaturesOfMemory, DeleteSnapshotHead, DeleteSnapshotHeads,
+	DeleteSnapshots, DeleteTags, DeleteUnsealed, DeleteVector, DeleteVersions, DocumentPassages, DocumentsStored,
+	DropFullText, DropVectors, EndPush, EndedAfter, EqualButForNumbers, EvictionsOf, FactsOfSession, FeatureRules,
+	FeatureState, FeaturesAfter, FeaturesOf, FeedAdd, FeedChunkMarks, FeedEntries, FeedHeads, FeedSealed, FeedStart,
+	FileID, FilePlace, FileSize, FleetCopiesElsewhere, FleetCopiesUnseen, FleetFeed, FleetFeeds, FleetLink,
+	FleetLinkNamed, FleetMemoriesBeyond, FleetNotes, FleetNotesOldest, FleetSent, ForgetAnswer, ForkReplica,
+	FullTextUpto, GreetReplica, GroupsOfSession, HasMemories, Holdings, InheritedOutcomes, InsertAudit, InsertEviction,
+	InsertFullText, InsertMemory, InsertModel, InsertOrigin, InsertOriginOnce, InsertOutcome, InsertOutcomeOnce,
+	InsertPurged, InsertPurgedFile, InsertRecall, InsertRequest, InsertSession, InsertSessionOrigin,
+	InsertSessionOriginOnce, InsertSighting, InsertSightingElsewhere, InsertSignature, InsertSnapshotPart,
+	InsertVersion, IntegrityCheck, LastArrival, LastEviction, LastMemoryID, LastSummary, LinkPastState, LinkSuccessor,
+	LostNaming, MakePresent, MarkClones, MayReplaceSnapshot, MemoriesByID, MemoriesOfTool, MemoriesWithAutoTags,
+	MemoriesWithUses, MemoryByID, MemoryByUID, MemoryOfOrigin, MergeRecall, MergeUses, ModelByID, ModelByName,
+	NewestRules, NextFeatureEpoch, NextRequestID, OpenConflictsOf, OpenSessionsOf, OriginOfMemory, OutcomeTexts,
+	OutcomeTextsUnset, OutcomesOf, PageCheck, PastStates, PayloadOf, PayloadSize, PinMemory, PresentModel,
 	PulledReplica, PurgeCounter, PurgeVector, PurgedBetween, PurgedEntry, PurgedFiles, PutArrival, PutConflict,
 	PutCredit, PutFeatures, PutFeedCursor, PutFleetCopy, PutFleetFeed, PutFleetLink, PutFleetNote, PutFleetSent,
 	PutPayload, PutReplica, PutSnapshotHead, PutUserTag, PutVector, QuickCheck, RebuildFullText, RecallCounters,
@@ -383,6 +386,4 @@ var Queries = []Query{
 	TriesOfSession, TruncateLog, UnconfirmedPurges, UnnamedPayloads, UnusedRecalls, UpdateMemory, UpdateSession,
 	UserTags, VectorOf, VectorsAfter, VectorsOf, VersionsOf, VersionsOfMemories, WantedPayloads, WithVectorOf,
 	WithoutFeatures,
-	MemoriesOfTool,
-	DeleteFleetCopies,
 }

@@ -163,7 +163,9 @@ func (w *world) token(r *robot, collections ...string) {
 	s := w.connect()
 	defer s.Close()
 	ctx := context.Background()
-	_ = s.RevokeToken(ctx, site.DefaultTenant, r.name)
+	if err := s.RevokeToken(ctx, site.DefaultTenant, r.name); err != nil && !errors.Is(err, robotmem.NotFound) {
+		w.t.Fatal(err)
+	}
 	secret, err := s.CreateToken(ctx, site.DefaultTenant, site.TokenSpec{Name: r.name, Role: robotmem.RoleRobot, Robot: r.name, Collections: collections})
 	if err != nil {
 		w.t.Fatal(err)

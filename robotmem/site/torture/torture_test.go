@@ -210,6 +210,35 @@ func purgedIn(t *testing.T, path string) map[string]bool {
 	return found
 }
 
+// atRobot describes what the tables of a robot say of a memory.
+func (w *world) atRobot(path, uid string) string {
+	w.t.Helper()
+	c, err := sqlite.Open(w.t.Context(), path, sqlite.ConnOptions{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer c.Close()
+	texts, err := c.Texts("SELECT 'revision ' || revision || ' tool ' || coalesce(tool, '') || ' version ' || version FROM memories WHERE uid = '" + uid + "'" +
+		" UNION ALL SELECT 'sent ' || value FROM counters WHERE name = 'fleet_sent'" +
+		" UNION ALL SELECT 'feed ' || feed || ' ' || number || ' ' || restarting FROM fleet_feeds" +
+		" UNION ALL SELECT 'past ' || version || ' ' || change || ' ' || coalesce(reason, '') || ' ' || status || ' ' || content FROM versions WHERE memory_id = (SELECT id FROM memories WHERE uid = '" + uid + "')")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+
+	return strings.Join(texts, ", ")
+}
+
+// atSite describes what the tables of the site say of a memory.
+func (w *world) atSite(uid string) string {
+	w.t.Helper()
+	return strings.ReplaceAll(w.sql(database, "SELECT 'robot ' || robot || ' tool ' || coalesce(tool, '') || ' version ' || version FROM robotmem.memories WHERE uid = '"+uid+"'"+
+		" UNION ALL SELECT 'feed ' || feed || ' ' || number || ' ' || change || ' ' || at FROM robotmem.feed WHERE uid = '"+uid+"'"+
+		" UNION ALL SELECT 'head ' || feed || ' ' || last FROM robotmem.feed_heads"+
+		" UNION ALL SELECT 'arrival ' || a.replica || ' ' || a.counter || ' ' || (a.theirs = a.ours) || ' ' || (r.forked_at IS NULL) || ' ' || r.robot FROM robotmem.arrivals a JOIN robotmem.replicas r USING (replica) WHERE a.uid = '"+uid+"'"+
+		" UNION ALL SELECT 'past ' || version || ' ' || change || ' ' || coalesce(reason, '') || ' ' || status || ' ' || content FROM robotmem.versions WHERE memory_id = (SELECT id FROM robotmem.memories WHERE uid = '"+uid+"')"), "\n", ", ")
+}
+
 // tellers names those that hold a text, with what they told of its memory.
 func (w *world) tellers(text string) string {
 	var names []string
@@ -286,7 +315,7 @@ func (w *world) checkRobot(r *robot, states map[string]string, purged, conflicts
 		case states[uid] == "" && !strings.HasPrefix(state, "invalidated"):
 			w.t.Errorf("%s has %s, and the site does not: %s", name, uid, state)
 		case states[uid] != "" && states[uid] != state && !conflicts[uid]:
-			w.t.Errorf("%s of %s is %q, and at the site %q", uid, name, state, states[uid])
+			w.t.Errorf("%s of %s is %q, and at the site %q; the robot: %s; the site: %s", uid, name, state, states[uid], w.atRobot(r.path, uid), w.atSite(uid))
 		}
 	}
 	for uid, state := range states {

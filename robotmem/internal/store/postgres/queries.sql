@@ -49,6 +49,9 @@ SET uses = coalesce(uses, 0) + $1, successes = coalesce(successes,
                                                  0) + $1 * $2, revision = $3
 WHERE id = $4;
 
+-- name: AdoptFleetState
+-- none
+
 -- name: AdvanceModel
 UPDATE models SET seq = $1, upto = greatest(upto, $2) WHERE id = $3;
 
@@ -917,6 +920,9 @@ OFFSET $2;
 
 -- name: FileSize
 SELECT pg_database_size(current_database());
+
+-- name: FleetCopiesElsewhere
+-- none
 
 -- name: FleetCopiesUnseen
 -- none

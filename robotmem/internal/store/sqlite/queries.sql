@@ -44,6 +44,12 @@ SET uses = coalesce(uses, 0) + ?1, successes = coalesce(successes,
                                                  0) + ?1 * ?2, revision = ?3
 WHERE id = ?4;
 
+-- name: AdoptFleetState
+INSERT INTO fleet_sent(uid, version, adopted)
+VALUES (?,0,?) ON CONFLICT(uid) DO
+UPDATE
+SET adopted = excluded.adopted;
+
 -- name: AdvanceModel
 UPDATE models SET seq = ?, upto = max(upto, ?) WHERE id = ?;
 
@@ -882,6 +888,15 @@ SELECT place FROM identity;
 -- name: FileSize
 SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size();
 
+-- name: FleetCopiesElsewhere
+SELECT id
+FROM memories
+WHERE tool = ?
+  AND status = 'active'
+  AND collection NOT IN
+    (SELECT value
+     FROM json_each(?));
+
 -- name: FleetCopiesUnseen
 SELECT m.id
 FROM memories m
@@ -921,7 +936,7 @@ SELECT uid, reason FROM fleet_notes WHERE kind = ? ORDER BY at DESC, uid LIMIT ?
 SELECT uid, reason FROM fleet_notes WHERE kind = ? ORDER BY at, uid LIMIT ?;
 
 -- name: FleetSent
-SELECT version FROM fleet_sent WHERE uid = ?;
+SELECT version, adopted FROM fleet_sent WHERE uid = ?;
 
 -- name: ForgetAnswer
 UPDATE requests SET digest = ?, answer = '' WHERE memory_id = ?;
@@ -1352,10 +1367,10 @@ UPDATE
 SET reason = excluded.reason, at = excluded.at;
 
 -- name: PutFleetSent
-INSERT INTO fleet_sent(uid, version)
-VALUES (?,?) ON CONFLICT(uid) DO
+INSERT INTO fleet_sent(uid, version, adopted)
+VALUES (?,?,?) ON CONFLICT(uid) DO
 UPDATE
-SET version = excluded.version;
+SET version = excluded.version, adopted = excluded.adopted;
 
 -- name: PutPayload
 INSERT INTO payloads(sha256, bytes, codec, created_at, data, stored)

@@ -244,7 +244,8 @@ CREATE TABLE fleet_notes(
 ) WITHOUT ROWID;
 CREATE TABLE fleet_sent(
   uid     TEXT PRIMARY KEY,
-  version INTEGER NOT NULL
+  version INTEGER NOT NULL,
+  adopted BLOB
 ) WITHOUT ROWID;
 CREATE INDEX idx_mem_session ON memories(session_id) WHERE session_id IS NOT NULL;
 CREATE INDEX idx_mem_revision ON memories(revision);

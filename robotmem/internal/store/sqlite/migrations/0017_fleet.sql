@@ -30,8 +30,10 @@ CREATE TABLE fleet_notes(
   at     TEXT NOT NULL,
   PRIMARY KEY (kind, uid)
 ) WITHOUT ROWID;
--- The version of each memory that the site has acknowledged: past states before it are not sent again.
+-- The version of each memory that the site has acknowledged: past states before it are not sent again. adopted is a hash
+-- of the state that this memory has taken from the site: it is no change of this robot's.
 CREATE TABLE fleet_sent(
   uid     TEXT PRIMARY KEY,
-  version INTEGER NOT NULL
+  version INTEGER NOT NULL,
+  adopted BLOB
 ) WITHOUT ROWID;
