@@ -29,9 +29,21 @@ func (s *server) metrics() echo.HandlerFunc {
 			return err
 		}
 
+		var more []admin.Metric
+		if s.opts.Metrics != nil {
+			if more, err = s.opts.Metrics(c.Request().Context()); err != nil {
+				return err
+			}
+		}
+
 		// The statistics are of one moment, so each scrape has a registry of its own.
 		memory := prometheus.NewRegistry()
-		memory.MustRegister(prometheus.CollectorFunc(func(out chan<- prometheus.Metric) { collect(stats, out) }))
+		memory.MustRegister(prometheus.CollectorFunc(func(out chan<- prometheus.Metric) {
+			collect(stats, out)
+			for _, m := range more {
+				collectMore(&m, out)
+			}
+		}))
 
 		both := prometheus.Gatherers{process, memory}
 		promhttp.HandlerFor(both, promhttp.HandlerOpts{}).ServeHTTP(c.Response(), c.Request())
@@ -88,6 +100,20 @@ func collect(stats *admin.StatsResponse, out chan<- prometheus.Metric) {
 			"Samples that a recorder did not receive: gaps in their sequence numbers.",
 			n.Missed, prometheus.Labels{"source": source})
 	}
+}
+
+// collectMore emits a figure of Options.Metrics.
+func collectMore(m *admin.Metric, out chan<- prometheus.Metric) {
+	kind := prometheus.GaugeValue
+	if m.Counter {
+		kind = prometheus.CounterValue
+	}
+
+	labels := prometheus.Labels{}
+	for name, value := range m.Labels {
+		labels[name] = strings.ToValidUTF8(value, "\uFFFD")
+	}
+	emit(out, kind, m.Name, m.Help, m.Value, labels)
 }
 
 func emit[N int64 | float64](

@@ -95,6 +95,8 @@ type Options struct {
 	// Fleet serves robots below /api/fleet/; the server answers its errors. Without it the routes do
 	// not exist.
 	Fleet func(http.ResponseWriter, *http.Request) error
+	// Metrics returns figures for /metrics beside those of the memory, for the caller in ctx. It may be nil.
+	Metrics func(ctx context.Context) ([]admin.Metric, error)
 	// UI holds the dashboard: index.html and the files that it loads. Without it
 	// there is no dashboard.
 	UI fs.FS

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -23,6 +24,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/client"
 	"github.com/robotmem/robotmem-go/robotmem/embedding"
+	"github.com/robotmem/robotmem-go/robotmem/fleet"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/robotmem/site"
 )
@@ -55,6 +57,7 @@ type app struct {
 	bar       *printed.Bar       // the last one, nil before the first
 	spoken    func(error) string // spells an error for the command line; nil before an operation is asked
 	closers   []io.Closer
+	syncing   atomic.Pointer[fleet.Replicator] // what sends to the site of the memory; nil without one
 }
 
 // Types of clients, as sessions record them.

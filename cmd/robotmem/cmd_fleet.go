@@ -19,6 +19,7 @@ type fleetCmd struct {
 	Leave  fleetLeaveCmd  `cmd:"" help:"Experimental: forget the site."`
 	Sync   fleetSyncCmd   `cmd:"" help:"Experimental: send and fetch now."`
 	Status fleetStatusCmd `cmd:"" help:"Experimental: show the site, and how many changes are not sent yet."`
+	Robots fleetRobotsCmd `cmd:"" help:"Experimental: list the robots of a site, and what is not in sync."`
 	Tenant fleetTenantCmd `cmd:"" help:"Experimental: make, list and limit the tenants of a site."`
 	Token  fleetTokenCmd  `cmd:"" help:"Experimental: make, list and revoke the tokens of a tenant."`
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/client"
 	"github.com/robotmem/robotmem-go/robotmem/fleet"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -263,6 +264,17 @@ func (a *app) replicate(ctx context.Context, m robotmem.Node) {
 		}
 	}
 	if p != nil {
-		a.replicator(n, p).Run(ctx)
+		r := a.replicator(n, p)
+		a.syncing.Store(r)
+		r.Run(ctx)
+		a.syncing.Store(nil)
 	}
+}
+
+// syncMetrics returns the state of the sync with the site, nothing without one.
+func (a *app) syncMetrics(ctx context.Context) ([]admin.Metric, error) {
+	if r := a.syncing.Load(); r != nil {
+		return r.Metrics(ctx)
+	}
+	return nil, nil
 }

@@ -172,7 +172,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		defer func() { err = errors.Join(err, received.Close()) }()
 		options.Imports = received
 	}
-	options.Ready, options.Pause = m.Ready, m.Pause
+	options.Ready, options.Pause, options.Metrics = m.Ready, m.Pause, a.syncMetrics
 	options.Memory = m.Memory().Part(web.DefaultMemory)
 
 	return a.serveOver(ctx, svc, &options, onlyLocal, tlsConfig)
@@ -206,7 +206,7 @@ func (a *app) serveSite(ctx context.Context, options *web.Options, onlyLocal boo
 	guard := opened.Guard()
 	defer func() { err = errors.Join(err, guard.Close()) }()
 	admit(options, opened)
-	options.Fleet = site.Handler(guard.Robots)
+	options.Fleet, options.Metrics = site.Handler(guard.Robots), guard.Metrics
 	if !onlyLocal || hasTokens || options.OIDC != nil {
 		options.RequireToken = true
 		return a.serveOver(ctx, guard, options, onlyLocal, tlsConfig)

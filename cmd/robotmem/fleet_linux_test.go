@@ -114,6 +114,11 @@ func TestFleetCommands(t *testing.T) {
 	want(2, "requests or none", "tenant", "limit", "plant-2", "--per-second", "0")
 	want(3, "no tenant", "tenant", "limit", "plant-3")
 
+	want(0, "no robots", "robots", "--tenant", "plant-2")
+	want(0, `{"robots":[]}`, "robots", "--tenant", "plant-2", "--stale", "1h", "--json")
+	want(3, "no tenant", "robots", "--tenant", "plant-3")
+	want(2, "such as 1h", "robots", "--stale", "-1h")
+
 	arm := strings.TrimSpace(want(0, "rmt_", "token", "create", "arm-7", "--tenant", "plant-2", "--collections", "grasps,corridors"))
 	want(2, "is required for the role robot", "token", "create", "arm-8", "--tenant", "plant-2")
 	want(2, "--collections a,shared", "token", "create", "arm-8", "--tenant", "plant-2", "--collection", "b", "--collection", "a")

@@ -339,3 +339,11 @@ type RecoverReport struct {
 	Notes         []string       `json:"notes" doc:"Further remarks."`
 	Doctor        DoctorResponse `json:"doctor" doc:"The deep check-up of the new file."`
 }
+
+// Metric is a figure for Prometheus, beside those of Stats. Metrics of one name have the same help and kind.
+type Metric struct {
+	Name, Help string // the name without robotmem_
+	Value      float64
+	Counter    bool // it only grows
+	Labels     map[string]string
+}

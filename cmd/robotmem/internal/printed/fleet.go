@@ -1,9 +1,13 @@
 package printed
 
 import (
+	"cmp"
+	"time"
+
 	"github.com/dustin/go-humanize"
 
 	"github.com/robotmem/robotmem-go/robotmem/fleet"
+	"github.com/robotmem/robotmem-go/robotmem/site"
 )
 
 // FleetStatus prints the site of a memory and what waits for it.
@@ -44,4 +48,36 @@ func FleetLeft(w *Lines, r *fleet.LeaveReport) {
 	if r.Dropped+r.Kept+r.Forgotten == 0 {
 		w.Line("this memory holds no facts of other robots")
 	}
+}
+
+// FleetRobots prints the robots of a site.
+func FleetRobots(w *Lines, robots []site.Robot, now time.Time) {
+	if len(robots) == 0 {
+		w.Line("no robots")
+		return
+	}
+
+	Table(w, "ROBOT\tVERSION\tSEEN\tPUSHED\tPULLED\tWAITING\tREFUSED\tCONFLICTS\tCLOCK", robots, func(r site.Robot) []any {
+		clock := "-"
+		if r.ClockMS != nil {
+			clock = (time.Duration(*r.ClockMS) * time.Millisecond).String()
+		}
+		return []any{
+			r.Robot, cmp.Or(r.Version, "-"), ago(r.Seen, now), ago(r.Pushed, now), ago(r.Pulled, now), r.Waiting, r.Refused,
+			r.Conflicts, clock,
+		}
+	})
+
+	for i := range robots {
+		if robots[i].Cloned {
+			w.Line("%s: two memories have gone on from one state, as after a card was copied", robots[i].Robot)
+		}
+	}
+}
+
+func ago(t, now time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return humanize.RelTime(t, now, "ago", "from now")
 }
