@@ -40,6 +40,7 @@ func (s *server) metrics() echo.HandlerFunc {
 		memory := prometheus.NewRegistry()
 		memory.MustRegister(prometheus.CollectorFunc(func(out chan<- prometheus.Metric) {
 			collect(stats, out)
+
 			for _, m := range more {
 				collectMore(&m, out)
 			}

@@ -24,6 +24,7 @@ func (c *fleetRobotsCmd) Run(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
+
 		return a.show(c.JSON, &struct {
 			Robots []site.Robot `json:"robots"`
 		}{robots}, func(w *printed.Lines) { printed.FleetRobots(w, robots, time.Now()) })

@@ -69,6 +69,7 @@ func (r *Replicator) follow(ctx context.Context, link Link, upto int64) error {
 		if err == nil {
 			last, err = c.Changes()
 		}
+
 		return err
 	})
 	if err != nil {

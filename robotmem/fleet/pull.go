@@ -112,6 +112,7 @@ func (r *Replicator) settled(ctx context.Context, open []string) error {
 			}
 			missing = slices.DeleteFunc(missing, func(uid string) bool { return uid == n.UID })
 		}
+
 		return err
 	})
 	if err != nil {

@@ -138,6 +138,7 @@ func (r *Replicator) acknowledged(ctx context.Context, p *PushRequest, ack *Push
 				return err
 			}
 		}
+
 		for _, uid := range p.Purged {
 			if refused[uid] {
 				continue

@@ -28,8 +28,8 @@ func TestTablesOfVersion1(t *testing.T) {
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if v := query(t, url, "SELECT string_agg(version::text, ' ' ORDER BY version) FROM robotmem.schema_versions"); v != "1 2 3 4 5 6 7 8" {
-		t.Errorf("versions %q, want 1 to 8", v)
+	if v := query(t, url, "SELECT string_agg(version::text, ' ' ORDER BY version) FROM robotmem.schema_versions"); v != "1 2 3 4 5 6 7 8 9" {
+		t.Errorf("versions %q, want 1 to 9", v)
 	}
 
 	// The new tables have the fence of the others.

@@ -57,6 +57,7 @@ func (g *Guard) Metrics(ctx context.Context) ([]admin.Metric, error) {
 // metricsOf returns the sums of all robots, and the state of each of the first mostSeries.
 func metricsOf(robots []Robot, now time.Time) []admin.Metric {
 	var unseen, waiting, refused, conflicts int64
+
 	for i := range robots {
 		r := &robots[i]
 		waiting, refused, conflicts = waiting+r.Waiting, refused+r.Refused, conflicts+r.Conflicts
@@ -74,6 +75,7 @@ func metricsOf(robots []Robot, now time.Time) []admin.Metric {
 	}
 
 	names := map[string]bool{}
+
 	for i := range robots[:min(len(robots), mostSeries)] {
 		r := &robots[i]
 		// After a card was copied, two memories send under one name. Series must differ.

@@ -62,6 +62,7 @@ func FleetRobots(w *Lines, robots []site.Robot, now time.Time) {
 		if r.ClockMS != nil {
 			clock = (time.Duration(*r.ClockMS) * time.Millisecond).String()
 		}
+
 		return []any{
 			r.Robot, cmp.Or(r.Version, "-"), ago(r.Seen, now), ago(r.Pushed, now), ago(r.Pulled, now), r.Waiting, r.Refused,
 			r.Conflicts, clock,

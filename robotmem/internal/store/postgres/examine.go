@@ -32,11 +32,16 @@ func (d *database) Examine(c store.SQL) (checks []admin.Check, err error) {
 	}
 	one(store.ServerState, func(r store.Row) {
 		remedy := ""
-		if r.ColumnBool(2) {
-			remedy = "connect as a user that is no superuser and has the role robotmem_node: row-level security does not hold for a superuser"
+
+		switch {
+		case r.ColumnBool(2), r.ColumnBool(7):
+			remedy = "run, as a superuser: REVOKE ALL ON robotmem.tokens FROM robotmem_node, and let robotmem_node be no superuser and no member of " + r.ColumnText(5)
+		// The role is the fence. A login that can leave the role is none.
+		case r.ColumnBool(6):
+			remedy = "let nodes log in as a user of their own: CREATE ROLE robotmem_site LOGIN PASSWORD '…' IN ROLE robotmem_node; keep this one for upgrades"
 		}
-		add("server", remedy, "PostgreSQL %s, tables of version %d, as %s", r.ColumnText(0), r.ColumnInt64(3),
-			r.ColumnText(1))
+		add("server", remedy, "PostgreSQL %s, tables of version %d of %s, as %s, logged in as %s", r.ColumnText(0), r.ColumnInt64(3),
+			r.ColumnText(5), r.ColumnText(1), r.ColumnText(4))
 	})
 	// The standbys that a commit waits for.
 	waitsFor := ""

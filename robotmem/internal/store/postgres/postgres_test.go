@@ -99,13 +99,19 @@ func TestEveryCheckOfAServerFails(t *testing.T) {
 	tables := func(dead string) []string {
 		return []string{"pg_stat_user_tables", "(VALUES ('robotmem', 'memories', " + dead + "::bigint, 200000::bigint)) AS s(schemaname, relname, n_dead_tup, n_live_tup)"}
 	}
+	ownLogin := []string{
+		"SELECT rolsuper FROM pg_roles WHERE rolname = session_user", "SELECT false",
+		"pg_has_role(session_user, nspowner, 'MEMBER')", "false",
+	}
 	seen := map[string]bool{}
 	for _, tt := range []struct {
 		name, check  string
 		ok, broken   []string
 		says, remedy string
 	}{
-		{"a superuser", "server", nil, []string{"rolsuper OR rolbypassrls", "true"}, "PostgreSQL", "no superuser"},
+		{"a superuser", "server", ownLogin, []string{"rolsuper OR rolbypassrls", "true"}, "PostgreSQL", "no superuser"},
+		{"a node that reads tokens", "server", ownLogin, []string{"has_table_privilege('robotmem.tokens', 'SELECT')", "true"}, "as robotmem_node", "REVOKE ALL ON robotmem.tokens"},
+		{"a login that can leave its role", "server", ownLogin, nil, "of robotmem_owner, as robotmem_node, logged in as postgres", "IN ROLE robotmem_node"},
 		{"a standby", "writing", standby("0"), []string{"SELECT pg_is_in_recovery()", "SELECT true"}, "read-only", "primary"},
 		{"commits that do not wait for the disk", "writing", standby("0"), []string{"current_setting('synchronous_commit')", "'off'"}, "loses", "synchronous_commit = on"},
 		{"no synchronous standby", "writing", standby("0"), nil, "disk of the server", "synchronous_standby_names"},

@@ -1534,7 +1534,23 @@ SELECT current_setting('server_version'), current_user,
    FROM pg_roles
    WHERE rolname = current_user),
   (SELECT max(version)
-   FROM robotmem.schema_versions);
+   FROM robotmem.schema_versions),
+  session_user,
+  (SELECT pg_get_userbyid(nspowner)
+   FROM pg_namespace
+   WHERE nspname = 'robotmem'),
+  (SELECT rolsuper
+   FROM pg_roles
+   WHERE rolname = session_user)
+  OR
+  (SELECT pg_has_role(session_user, nspowner, 'MEMBER')
+   FROM pg_namespace
+   WHERE nspname = 'robotmem'),
+  has_table_privilege('robotmem.tokens', 'SELECT')
+  OR
+  (SELECT pg_has_role(current_user, nspowner, 'MEMBER')
+   FROM pg_namespace
+   WHERE nspname = 'robotmem');
 
 -- name: SessionByID
 SELECT s.external_id, s.collection, s.context, s.session_count, s.status, s.client_type, s.summary, s.created_at,

@@ -31,7 +31,7 @@ const (
 var schema string
 
 // SchemaVersion is the version of the tables that this program makes and reads.
-const SchemaVersion = 8
+const SchemaVersion = 9
 
 // tenantTables completes the tables of tenants that a script has made.
 //
@@ -156,17 +156,40 @@ func connect(ctx context.Context, url string, watched *health) (*pgxpool.Pool, e
 	return pool, nil
 }
 
-// actAsNode takes the role for which row-level security holds, once the tables are made.
+// actAsNode takes the role of nodes, once the tables are made. It owns nothing: whoever acts in it cannot lift
+// row-level security, disable a trigger or read a token, whatever the login may do.
 func actAsNode(ctx context.Context, c *pgx.Conn) error {
-	above := false
-	err := c.QueryRow(ctx, `SELECT (rolsuper OR rolbypassrls) AND EXISTS (SELECT FROM pg_roles WHERE rolname = 'robotmem_node')
-		AND to_regclass('robotmem.schema_versions') IS NOT NULL FROM pg_roles WHERE rolname = current_user`).Scan(&above)
-	if err == nil && above {
-		_, err = c.Exec(ctx, "SET ROLE robotmem_node")
+	login := ""
+	// to_regclass would fail for a login without the role.
+	err := c.QueryRow(ctx, `SELECT session_user FROM pg_roles WHERE rolname = 'robotmem_node' AND EXISTS (
+		SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+		WHERE n.nspname = 'robotmem' AND c.relname = 'schema_versions')`).Scan(&login)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+
+	_, err = c.Exec(ctx, "SET ROLE robotmem_node")
+	if refused(err) {
+		return robotmem.Errorf(robotmem.Unavailable, "db",
+			"the user %q of --db may not act as a node; as a superuser run: GRANT robotmem_node TO %s", login,
+			pgx.Identifier{login}.Sanitize())
 	}
 
 	return err
 }
+
+// refused reports whether the server has refused a statement for want of a right.
+func refused(err error) bool {
+	told := (*pgconn.PgError)(nil)
+	return errors.As(err, &told) && told.Code == "42501"
+}
+
+// asOwner makes the rest of a transaction run as the owner of the tables, if there are any.
+const asOwner = `SET LOCAL ROLE NONE;
+	SELECT set_config('role', pg_get_userbyid(nspowner)::text, true) FROM pg_namespace WHERE nspname = 'robotmem'; `
 
 // migrating is the key of the lock that nodes take to make the tables.
 const migrating = 0x726f626f746d656d
@@ -202,11 +225,16 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, leastServer int) error {
 			if err != nil {
 				return err
 			}
-			// A superuser acts as a node once there are tables, and a node may not make any.
-			_, err = tx.Conn().PgConn().Exec(ctx, "SET LOCAL ROLE NONE; "+scripts).ReadAll()
+			// A node may make no tables.
+			_, err = tx.Conn().PgConn().Exec(ctx, asOwner+scripts).ReadAll()
 
 			return err
 		})
+		if refused(err) {
+			err = robotmem.Errorf(robotmem.Unavailable, "db",
+				"the tables have version %d and this program needs %d (0 is none); the user of --db may not make them (%s); run robotmem fleet tenant list once with the owner of the tables in --db",
+				version, SchemaVersion, robotmem.Reason(err))
+		}
 		if err == nil {
 			err = actAsNode(ctx, c.Conn())
 		}

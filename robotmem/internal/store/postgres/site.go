@@ -56,10 +56,10 @@ type Token struct {
 // InsertToken stores a token of a tenant with the SHA-256 of its secret. It fails with ErrNone without such a tenant,
 // with ErrExists if the tenant has a token of that name.
 func (s *Server) InsertToken(ctx context.Context, tenant string, t Token, hash []byte) error {
-	made, err := s.Pool.Exec(ctx, `INSERT INTO robotmem.tokens(tenant, name, role, robot, collections, sha256)
-		SELECT id, $2, $3, $4, $5, $6 FROM robotmem.tenants WHERE name = $1`,
-		tenant, t.Name, t.Role, t.Robot, t.Collections, hash)
-	if err == nil && made.RowsAffected() == 0 {
+	made := false
+	err := s.Pool.QueryRow(ctx, "SELECT robotmem.insert_token($1, $2, $3, $4, $5, $6)",
+		tenant, t.Name, t.Role, t.Robot, t.Collections, hash).Scan(&made)
+	if err == nil && !made {
 		return ErrNone
 	}
 
@@ -68,9 +68,7 @@ func (s *Server) InsertToken(ctx context.Context, tenant string, t Token, hash [
 
 // Tokens returns the tokens of a tenant that are not revoked, oldest first.
 func (s *Server) Tokens(ctx context.Context, tenant string) ([]Token, error) {
-	rows, err := s.Pool.Query(ctx, `SELECT t.name, t.role, t.robot, t.collections, t.created_at, t.last_used
-		FROM robotmem.tokens t JOIN robotmem.tenants n ON n.id = t.tenant
-		WHERE n.name = $1 AND t.revoked_at IS NULL ORDER BY t.id`, tenant)
+	rows, err := s.Pool.Query(ctx, "SELECT name, role, robot, collections, created_at, last_used FROM robotmem.tokens_of($1)", tenant)
 	if err != nil {
 		return nil, siteError(err)
 	}
@@ -84,33 +82,27 @@ func (s *Server) Tokens(ctx context.Context, tenant string) ([]Token, error) {
 
 // HasTokens reports whether a tenant has a token that is not revoked.
 func (s *Server) HasTokens(ctx context.Context, tenant string) (found bool, err error) {
-	err = s.Pool.QueryRow(ctx, `SELECT EXISTS(SELECT FROM robotmem.tokens t JOIN robotmem.tenants n ON n.id = t.tenant
-		WHERE n.name = $1 AND t.revoked_at IS NULL)`, tenant).Scan(&found)
+	err = s.Pool.QueryRow(ctx, "SELECT EXISTS(SELECT FROM robotmem.tokens_of($1))", tenant).Scan(&found)
 	return found, siteError(err)
 }
 
 // RevokeToken takes a token away and returns the SHA-256 of its secret. It fails with ErrNone without such a token.
 func (s *Server) RevokeToken(ctx context.Context, tenant, name string) (hash []byte, err error) {
-	err = s.Pool.QueryRow(ctx, `UPDATE robotmem.tokens t SET revoked_at = now() FROM robotmem.tenants n
-		WHERE n.id = t.tenant AND n.name = $1 AND t.name = $2 AND t.revoked_at IS NULL RETURNING t.sha256`,
-		tenant, name).Scan(&hash)
+	err = s.Pool.QueryRow(ctx, "SELECT hash FROM robotmem.revoke_token($1, $2)", tenant, name).Scan(&hash)
 	return hash, siteError(err)
 }
 
 // TokenOf returns the token with the SHA-256 of a secret, its tenant, and whether it was used in the last minute. It
 // fails with ErrNone without such a token.
 func (s *Server) TokenOf(ctx context.Context, hash []byte) (t Token, tenant string, usedLately bool, err error) {
-	err = s.Pool.QueryRow(ctx, `SELECT t.name, t.role, t.robot, t.collections, n.name,
-			coalesce(t.last_used > now() - interval '1 minute', false)
-		FROM robotmem.tokens t JOIN robotmem.tenants n ON n.id = t.tenant
-		WHERE t.sha256 = $1 AND t.revoked_at IS NULL`, hash).Scan(
+	err = s.Pool.QueryRow(ctx, "SELECT name, role, robot, collections, tenant, used_lately FROM robotmem.token_of($1)", hash).Scan(
 		&t.Name, &t.Role, &t.Robot, &t.Collections, &tenant, &usedLately)
 	return t, tenant, usedLately, siteError(err)
 }
 
 // TouchToken notes that a token was used now.
 func (s *Server) TouchToken(ctx context.Context, hash []byte) error {
-	_, err := s.Pool.Exec(ctx, "UPDATE robotmem.tokens SET last_used = now() WHERE sha256 = $1", hash)
+	_, err := s.Pool.Exec(ctx, "SELECT robotmem.touch_token($1)", hash)
 	return siteError(err)
 }
 
