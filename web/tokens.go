@@ -77,11 +77,19 @@ func NewToken(name, secret string, readOnly bool) Token {
 	return Token{Name: name, ReadOnly: readOnly, SHA256: sha256.Sum256([]byte(secret))}
 }
 
+// The commands that make a token of a node on a file, and of a site.
+const (
+	makesToken     = "`robotmem token create NAME`"
+	makesSiteToken = "`robotmem fleet token create NAME --tenant TENANT`"
+)
+
 var (
 	errNoToken = unauthorized("this node requires a token; send Authorization: Bearer TOKEN, or log in at /; " +
-		"its operator creates one with `robotmem token create NAME`")
+		"its operator creates one with " + makesToken)
 	errWrongToken = unauthorized("this node does not know the token, or it was revoked; " +
-		"its operator creates one with `robotmem token create NAME`")
+		"its operator creates one with " + makesToken)
+	errMalformed = unauthorized("the header Authorization holds no token that can be read; " +
+		"send it once, as Authorization: Bearer TOKEN; its operator creates one with " + makesToken)
 )
 
 func unauthorized(why string) error {
@@ -145,6 +153,9 @@ func find(list []Token, hash [sha256.Size]byte) (Token, bool) {
 // error. A token that is sent is checked also where none is required: its sender believes that it
 // was taken.
 func (s *server) authenticate(r *http.Request) (Token, error) {
+	if malformed(r) {
+		return Token{}, errMalformed
+	}
 	list, required := s.tokens()
 	if secret, ok := bearerOf(r); ok {
 		return s.check(r, list, secret)
@@ -227,6 +238,27 @@ func revoked(ctx context.Context) bool { return errors.Is(context.Cause(ctx), er
 func bearerOf(r *http.Request) (secret string, ok bool) {
 	scheme, secret, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	return strings.TrimSpace(secret), ok && strings.EqualFold(scheme, "Bearer")
+}
+
+// malformed reports whether a request shows what is meant as a token and cannot be one: a secret without the scheme, a
+// scheme without a secret, or two headers. The logins of proxies (Basic, Digest, Negotiate), which pass them on, are no
+// tokens.
+func malformed(r *http.Request) bool {
+	sent := r.Header.Values("Authorization")
+	if len(sent) == 0 || len(sent) == 1 && sent[0] == "" {
+		return false
+	}
+	if secret, ok := bearerOf(r); len(sent) > 1 || ok {
+		return len(sent) > 1 || secret == ""
+	}
+
+	scheme, login, _ := strings.Cut(sent[0], " ")
+	switch strings.ToLower(scheme) {
+	case "basic", "digest", "negotiate":
+		return login == ""
+	}
+
+	return true
 }
 
 // loggedIn returns the token of the login that the request's cookie names.
@@ -383,6 +415,12 @@ func (s *server) refuseToken(w http.ResponseWriter, r *http.Request, err error) 
 		w.Header().Set("WWW-Authenticate", s.challenge(r, "invalid_token"))
 	case errors.Is(err, robotmem.Forbidden):
 		w.Header().Set("WWW-Authenticate", s.challenge(r, "insufficient_scope"))
+	}
+
+	if refused != nil && s.opts.Lookup != nil {
+		named := *refused
+		named.why = strings.Replace(named.why, makesToken, makesSiteToken, 1)
+		err = &robotmem.Error{Kind: robotmem.KindOf(err), Err: &named}
 	}
 	s.writeProblem(w, r, s.problemOf(r, err))
 }
