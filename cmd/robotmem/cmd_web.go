@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -41,6 +40,7 @@ type webCmd struct {
 	OAuth      *bool    `name:"oauth" negatable:"" help:"Let remote MCP clients log in: a person allows them access with a token of token create (ROBOTMEM_OAUTH)." mapstructure:"oauth,omitempty"`
 	UntilStdin bool     `name:"until-stdin-ends" help:"End when standard input does, as when the program that started the node has ended." mapstructure:"-"`
 	BasePath   *string  `name:"base-path" placeholder:"PATH" help:"Path below which a proxy serves this node, such as /robotmem (ROBOTMEM_BASE_PATH). Requests may come with it and without it." mapstructure:"base_path,omitempty"`
+	Open       *bool    `name:"open" negatable:"" help:"Serve a site without tokens: until its tenant has one, every program of this machine may do everything in it (ROBOTMEM_OPEN). Not for an address that other machines reach." mapstructure:"open,omitempty"`
 	Rate       *string  `name:"rate" placeholder:"N" help:"Requests a second of each token or address, 0 for no limit (ROBOTMEM_RATE). Default 100, on a loopback address 0." mapstructure:"rate,omitempty"`
 }
 
@@ -87,6 +87,12 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 
 	options.OIDC = provider
+	if set.Open && !set.onServer() {
+		return invalid("open", "is for a site on PostgreSQL; a memory in a file is open on a loopback address while it has no token, so leave it out")
+	}
+	if set.Open && (!onlyLocal || provider != nil) {
+		return invalid("open", "is for a node on a loopback address, such as 127.0.0.1:7878, without an identity provider; make a token with `robotmem fleet token create NAME` instead")
+	}
 	if err := set.checkOAuth(accepted, provider != nil); err != nil {
 		return err
 	}
@@ -178,8 +184,8 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	return a.serveOver(ctx, svc, &options, onlyLocal, tlsConfig)
 }
 
-// serveSite serves the tenants of a site to those who show a token. Without any token, a node that only
-// this machine reaches serves one tenant to everybody, as the node of a file does.
+// serveSite serves the tenants of a site to those who show a token. With --open, it serves one tenant to the programs
+// of this machine until the tenant has a token.
 func (a *app) serveSite(ctx context.Context, options *web.Options, onlyLocal bool, tlsConfig *tls.Config) (err error) {
 	opened, err := a.openSite(ctx)
 	if err != nil {
@@ -187,6 +193,13 @@ func (a *app) serveSite(ctx context.Context, options *web.Options, onlyLocal boo
 	}
 
 	defer opened.Close()
+	// Before the tenant is opened, which would make it.
+	if !a.Config.Open && options.OIDC == nil {
+		if err := opened.RequireToken(ctx, a.Config.Tenant); err != nil {
+			return err
+		}
+	}
+
 	n, err := opened.Node(ctx, a.tenant())
 	if err != nil {
 		return err
@@ -198,51 +211,22 @@ func (a *app) serveSite(ctx context.Context, options *web.Options, onlyLocal boo
 		return err
 	}
 
-	hasTokens, err := opened.HasTokens(ctx, a.tenant())
-	if err != nil {
-		return err
-	}
-
 	guard := opened.Guard()
 	defer func() { err = errors.Join(err, guard.Close()) }()
 	admit(options, opened)
 	options.Fleet, options.Metrics = site.Handler(guard.Robots), guard.Metrics
-	if !onlyLocal || hasTokens || options.OIDC != nil {
+	if !a.Config.Open {
 		options.RequireToken = true
 		return a.serveOver(ctx, guard, options, onlyLocal, tlsConfig)
 	}
 
-	options.Open, options.OpenAs = a.openSiteUntil(ctx, opened), robotmem.Caller{Tenant: a.tenant(), Role: robotmem.RoleAdmin}
+	options.Open = opened.OpenUntilToken(ctx, a.tenant(), a.Log)
+	options.OpenAs = robotmem.Caller{Tenant: a.tenant(), Role: robotmem.RoleAdmin}
+	if options.Open() {
+		a.warn("every program of this machine may do everything in the tenant " + a.tenant() + ", until it has a token")
+	}
 
 	return a.serveOver(ctx, collected.In(guard, a.Config.Collection), options, onlyLocal, tlsConfig)
-}
-
-// openSiteUntil returns a function that reports whether requests need no token. They need none until the tenant has
-// one, which any node or command may make. While the database cannot be asked, they need one. Revoking the last token
-// does not open the node again: other tenants may have theirs.
-func (a *app) openSiteUntil(ctx context.Context, s *site.Site) func() bool {
-	var closed atomic.Bool
-
-	return func() bool {
-		if closed.Load() {
-			return false
-		}
-		limited, cancel := context.WithTimeout(ctx, readyTime)
-		defer cancel()
-		found, err := s.HasTokens(limited, a.tenant())
-		if err != nil {
-			if !errors.Is(err, robotmem.Unavailable) { // that the database is away was logged when it went
-				a.Log.Error("whether the tenant has tokens is not known; requests without one are refused", "err", err)
-			}
-			return false
-		}
-		if found {
-			closed.Store(true)
-			a.Log.Info("the tenant has a token: every request needs one now")
-		}
-
-		return !found
-	}
 }
 
 // serveOver listens and serves until ctx ends.

@@ -56,6 +56,7 @@ type config struct {
 	Token      string   `mapstructure:"token"`
 	Addr       string   `mapstructure:"addr"`
 	OAuth      bool     `mapstructure:"oauth"` // web is its own authorization server
+	Open       bool     `mapstructure:"open"`  // web serves a site without tokens
 	// The identity provider whose access tokens web accepts.
 	OIDCIssuer      string `mapstructure:"oidc_issuer"`
 	OIDCAudience    string `mapstructure:"oidc_audience"`
@@ -160,7 +161,7 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 		return c, err
 	}
 	// WeakDecode would take any number but 0 for true, and its error for another text names a type of Go.
-	for _, name := range []string{"read_only", "oauth"} {
+	for _, name := range []string{"read_only", "oauth", "open"} {
 		if _, err := strconv.ParseBool(fmt.Sprint(settings[name])); err != nil {
 			return c, invalid(name, "must be true or false, not %q", settings[name])
 		}

@@ -196,8 +196,8 @@ func TestOIDCSettings(t *testing.T) {
 	}
 }
 
-// A node of a tenant without tokens is open to this machine. It requires a token as soon as one was made elsewhere,
-// with the rights of that token.
+// A node of a site without tokens starts only with --open, and is then open to this machine. It requires a token as soon
+// as one was made elsewhere, with the rights of that token.
 func TestANodeOfASiteNoticesTheFirstToken(t *testing.T) {
 	t.Setenv("ROBOTMEM_DURABILITY", "")
 	url := startPostgres(t)
@@ -210,11 +210,23 @@ func TestANodeOfASiteNoticesTheFirstToken(t *testing.T) {
 	}
 	addr := l.Addr().String()
 	_ = l.Close()
+	refused := func(args ...string) {
+		t.Helper()
+		code, out, errs := runArgs(t, append([]string{"web", "--addr", addr}, args...)...)
+		if code != 2 || out != "" || !strings.Contains(errs, "robotmem fleet token create NAME --role operator") || !strings.Contains(errs, "--open") {
+			t.Errorf("without a token: exit code %d, %s%s", code, out, errs)
+		}
+	}
+	refused()
+	refused("--tenant", "plant-2")
+	if code, out, errs := runArgs(t, "fleet", "tenant", "list", "--json"); code != 0 || strings.Contains(out, "plant-2") {
+		t.Errorf("a node that did not start made a tenant: %s%s", out, errs)
+	}
 	in, end := io.Pipe()
 	ended := make(chan string, 1)
 	go func() {
 		var out, errs bytes.Buffer
-		code := run([]string{"web", "--addr", addr, "--until-stdin-ends"}, in, &out, &errs)
+		code := run([]string{"web", "--open", "--addr", addr, "--until-stdin-ends"}, in, &out, &errs)
 		ended <- fmt.Sprintf("%d %s%s", code, out.String(), errs.String())
 	}()
 	defer func() {
@@ -255,6 +267,13 @@ func TestANodeOfASiteNoticesTheFirstToken(t *testing.T) {
 	if status, text := learn(""); status != http.StatusOK {
 		t.Errorf("without any token: %d %s", status, text)
 	}
+	for path, body := range map[string]string{"/api/learn": `{"insight":"x y z"}`, "/api/fleet/hello": `{"replica":"r","robot":"arm"}`, "/mcp": `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`} {
+		for _, secret := range []string{"garbage", web.NewSecret()} {
+			if status, text := ask(secret, "POST", path, body); status != http.StatusUnauthorized {
+				t.Errorf("%s with an unknown token: %d %s", path, status, text)
+			}
+		}
+	}
 
 	code, out, errs := runArgs(t, "fleet", "token", "create", "wall", "--role", "reader", "--collections", "*")
 	if code != 0 {
@@ -276,5 +295,8 @@ func TestANodeOfASiteNoticesTheFirstToken(t *testing.T) {
 	}
 	if status, text := learn(""); status != http.StatusUnauthorized {
 		t.Errorf("after the last token was revoked: %d %s", status, text)
+	} else if !strings.Contains(text, "robotmem fleet token create NAME") {
+		t.Errorf("it does not say what makes a token: %s", text)
 	}
+	refused()
 }

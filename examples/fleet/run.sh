@@ -51,12 +51,16 @@ serve() { # PORT
 		sleep 0.1
 	done
 }
+# Every request to a site needs a token; these are of the two robots.
+token() { "$dir/robotmem" fleet token create "$1" --collections navigation --db "$db" 2>/dev/null; }
+lift=$(token lift)
+cart=$(token cart)
 serve $((port + 10))
 serve $((port + 11))
 export PYTHONPATH=robotmem/client/python/src ROBOTMEM_BINARY="$dir/robotmem" ROBOTMEM_EMBEDDER=none
 mkdir "$dir/robots"
-"$dir/robotmem" fleet join "http://127.0.0.1:$((port + 10))" --db "$dir/robots/lift.db" --robot lift 2>/dev/null
-"$dir/robotmem" fleet join "http://127.0.0.1:$((port + 11))" --db "$dir/robots/cart.db" --robot cart \
+"$dir/robotmem" fleet join "http://127.0.0.1:$((port + 10))" --token "$lift" --db "$dir/robots/lift.db" --robot lift 2>/dev/null
+"$dir/robotmem" fleet join "http://127.0.0.1:$((port + 11))" --token "$cart" --db "$dir/robots/cart.db" --robot cart \
 	--subscribe navigation --where '{"map": "hall-2"}' --trust other=0.9 2>/dev/null
 python3 -B examples/fleet/robots.py lab "$dir/robots"
 # A robot that runs on sends by itself; these end at once.

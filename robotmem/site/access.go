@@ -107,6 +107,13 @@ func (s *Site) CreateToken(ctx context.Context, tenant string, t TokenSpec) (sec
 		return "", err
 	}
 
+	// The default tenant needs no command that makes it.
+	if tenant == DefaultTenant {
+		if _, err := s.server.MakeTenant(ctx, tenant); err != nil {
+			return "", postgres.Explain(err)
+		}
+	}
+
 	random := make([]byte, secretBytes)
 	_, _ = rand.Read(random) // never fails
 	secret = secretPrefix + base64.RawURLEncoding.EncodeToString(random)
@@ -154,7 +161,7 @@ func (s *Site) Tokens(ctx context.Context, tenant string) ([]Token, error) {
 	return list, nil
 }
 
-// HasTokens reports whether a tenant has a token.
+// HasTokens reports whether a tenant has a token, or with an empty name any tenant.
 func (s *Site) HasTokens(ctx context.Context, tenant string) (bool, error) {
 	return s.server.HasTokens(ctx, tenant)
 }

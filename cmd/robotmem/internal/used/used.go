@@ -72,6 +72,7 @@ var Usages = map[string]Use{
 	"base_path":   {On: OnFile | OnSite, By: onlyWeb},
 
 	"oauth": {On: OnFile, By: onlyWeb},
+	"open":  {On: OnSite, By: onlyWeb},
 
 	"oidc_issuer":       {On: OnFile | OnSite, By: onlyWeb},
 	"oidc_audience":     {On: OnFile | OnSite, By: onlyWeb, Needs: "oidc_issuer"},

@@ -80,9 +80,9 @@ func (s *Server) Tokens(ctx context.Context, tenant string) ([]Token, error) {
 	return list, siteError(err)
 }
 
-// HasTokens reports whether a tenant has a token that is not revoked.
+// HasTokens reports whether a tenant has a token that is not revoked, or with an empty name any tenant.
 func (s *Server) HasTokens(ctx context.Context, tenant string) (found bool, err error) {
-	err = s.Pool.QueryRow(ctx, "SELECT EXISTS(SELECT FROM robotmem.tokens_of($1))", tenant).Scan(&found)
+	err = s.Pool.QueryRow(ctx, "SELECT robotmem.has_tokens($1)", tenant).Scan(&found)
 	return found, siteError(err)
 }
 

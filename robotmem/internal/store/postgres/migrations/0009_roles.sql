@@ -66,6 +66,12 @@ CREATE FUNCTION robotmem.tokens_of(tenant_name text)
   WHERE n.name = tenant_name AND t.revoked_at IS NULL ORDER BY t.id
 $$;
 
+CREATE FUNCTION robotmem.has_tokens(tenant_name text) RETURNS boolean
+  STABLE LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+  SELECT EXISTS (SELECT FROM robotmem.tokens t JOIN robotmem.tenants n ON n.id = t.tenant
+    WHERE tenant_name IN ('', n.name) AND t.revoked_at IS NULL)
+$$;
+
 CREATE FUNCTION robotmem.token_of(hash bytea)
   RETURNS TABLE (name text, role text, robot text, collections text[], tenant text, used_lately boolean)
   STABLE LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -87,6 +93,8 @@ $$;
 
 REVOKE ALL ON robotmem.tokens FROM robotmem_node;
 REVOKE ALL ON FUNCTION robotmem.insert_token(text, text, text, text, text[], bytea), robotmem.tokens_of(text),
+  robotmem.has_tokens(text),
   robotmem.token_of(bytea), robotmem.touch_token(bytea), robotmem.revoke_token(text, text) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION robotmem.insert_token(text, text, text, text, text[], bytea), robotmem.tokens_of(text),
+  robotmem.has_tokens(text),
   robotmem.token_of(bytea), robotmem.touch_token(bytea), robotmem.revoke_token(text, text) TO robotmem_node;
