@@ -73,8 +73,8 @@ func (u *underAttack) replica(robot string) string {
 	return u.replicas[robot]
 }
 
-// fact returns a memory that a robot may send.
-func (u *underAttack) fact(collection, text string) fleet.NumberedMemory {
+// told returns a fact that a robot may send.
+func (u *underAttack) told(collection, text string) fleet.NumberedMemory {
 	u.counter++
 	now := time.Now().UTC().Format("2006-01-02T15:04:05.000000000Z")
 	return fleet.NumberedMemory{Counter: u.counter, Memory: archive.Memory{
@@ -86,7 +86,7 @@ func (u *underAttack) fact(collection, text string) fleet.NumberedMemory {
 
 // trace returns a perception that a robot may send, whose bytes have that SHA-256.
 func (u *underAttack) sensed(collection, text, sum string, size int) fleet.NumberedMemory {
-	m := u.fact(collection, text)
+	m := u.told(collection, text)
 	m.Type, m.PerceptionType, m.MediaType = "perception", "tactile", "text/csv"
 	m.Payload = &archive.Payload{SHA256: sum, Bytes: int64(size)}
 	return m
@@ -191,8 +191,8 @@ func gzipped(t *testing.T, data []byte) []byte {
 // rows are the rows of all tables of a site, by table, as JSON.
 type rows map[string]map[string]int
 
-// rows reads all rows, but those that say that a token was used or that the attacker has called: of tokens, of its
-// replicas, and their cursors.
+// rows reads all rows, but those that say that a token was used or that the attacker has called: of tokens, of commits,
+// of its replicas, and their cursors.
 func (u *underAttack) rows(t *testing.T) rows {
 	t.Helper()
 	conn, err := u.site.server.Pool.Acquire(t.Context())
@@ -207,7 +207,7 @@ func (u *underAttack) rows(t *testing.T) rows {
 	}
 
 	tables := collect(t, own, `SELECT relname FROM pg_class c WHERE relnamespace = 'robotmem'::regnamespace
-		AND relkind IN ('r', 'p') AND NOT relispartition AND relname <> 'tokens'`)
+		AND relkind IN ('r', 'p') AND NOT relispartition AND relname NOT IN ('tokens', 'commits')`)
 	out := rows{}
 	for _, table := range tables {
 		out[table] = map[string]int{}
@@ -246,10 +246,11 @@ func collect(t *testing.T, c *pgx.Conn, query string) []string {
 func (u *underAttack) settled(t *testing.T) rows {
 	t.Helper()
 	last := u.rows(t)
-	for range 100 {
+	for range 300 {
 		time.Sleep(30 * time.Millisecond)
 		next := u.rows(t)
-		if len(next.differs(last)) == 0 {
+		// The recall of the crowd is counted later than it is answered.
+		if len(next["recall_hours"]) > 0 && len(next.differs(last)) == 0 {
 			return next
 		}
 		last = next
