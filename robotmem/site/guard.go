@@ -282,6 +282,13 @@ func (a *access) checkFields(ctx context.Context, r any) error {
 			return err
 		}
 
+		// An episode of another collection must look like an absent one, and not like one without memories.
+		if f.session != "" {
+			if _, err := a.checkSession(ctx, "session_id", f.session, false); err != nil {
+				return err
+			}
+		}
+
 	// A memory or an episode decides by its stored collection. What the request says about it proves nothing.
 	case f.memory != 0:
 		if err := a.checkMemory(ctx, "memory_id", f.memory, !a.op.Hints.ReadOnly); err != nil {

@@ -26,7 +26,6 @@ type others struct {
 	farSent  string
 	south    string // of another tenant
 	own      string // a fact that the attacker has sent
-	document string // in a, of c-robot
 
 	mateSession, freeSession, southSession string // freeSession is an operator's, in a
 	farReplica                             string
