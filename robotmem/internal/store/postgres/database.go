@@ -514,6 +514,10 @@ func Explain(err error) error {
 		text = "the database has no tables of robotmem; start a node whose user may create them"
 	case "53300":
 		text = "the PostgreSQL server takes no more connections; raise max_connections or lower pool_max_conns in --db"
+	case "22021", "22P05":
+		kind, text = robotmem.Invalid, "a text has the character U+0000, which PostgreSQL does not store; leave it out"
+	case "54000":
+		kind, text = robotmem.TooLarge, "a name is longer than the PostgreSQL server can index; shorten it"
 	case "28000", "28P01", "3D000", "42501":
 		text = "the PostgreSQL server refuses it (" + told.Message +
 			"); check the user, the password and the database of --db"
