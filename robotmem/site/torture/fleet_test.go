@@ -441,6 +441,8 @@ func (w *world) disturb() {
 		w.stop()
 		w.sql("postgres", "DROP DATABASE "+database+" WITH (FORCE)")
 		w.sql("postgres", "CREATE DATABASE "+database+" TEMPLATE saved")
+		// A copied sequence takes numbers without logging them until the next checkpoint, and a crash gives them again.
+		w.sql("postgres", "CHECKPOINT")
 		// The folder of payloads is that of the database that was replaced.
 		if err := os.Remove(filepath.Join(w.dir, "payloads", "database")); err != nil {
 			w.t.Fatal(err)
