@@ -52,19 +52,23 @@ func (r *Replicator) Greet(ctx context.Context, replace bool) error {
 		}
 	}
 
-	return errors.Join(r.noteClone(ctx, w.Cloned), r.follow(ctx, w.Link, w.Upto))
+	return errors.Join(r.noteClone(ctx, w.Cloned), r.follow(ctx, w.Link, w.Claim, w.Upto))
 }
 
 // follow continues from the push that the site has stored last.
-func (r *Replicator) follow(ctx context.Context, link Link, upto int64) error {
+func (r *Replicator) follow(ctx context.Context, link, claim Link, upto int64) error {
 	var (
 		own  Link
 		last int64
 		at   linkRow
+		half linkRow // of the push that has not come to its end
 	)
 	err := r.node.Store.Read(ctx, func(c *store.Conn) (err error) {
 		if own, err = lastLink(c); err == nil {
 			at, err = linkNamed(c, link)
+		}
+		if err == nil {
+			half, err = linkNamed(c, claim)
 		}
 		if err == nil {
 			last, err = c.Changes()
@@ -79,6 +83,9 @@ func (r *Replicator) follow(ctx context.Context, link Link, upto int64) error {
 	switch {
 	case bytes.Equal(own, link) && len(link) == 0 && last < upto:
 		// A robot that has joined with an earlier version has no links yet. Its numbers alone tell a backup.
+		return r.fork(ctx, backupNote)
+	// A part of a push is stored that this memory does not know to have sent.
+	case bytes.Equal(own, link) && len(claim) > 0 && half.seq == 0:
 		return r.fork(ctx, backupNote)
 	case bytes.Equal(own, link):
 		return nil

@@ -61,6 +61,7 @@ type HelloResponse struct {
 	State    string `json:"state,omitempty"` // empty, or cloned
 	Upto     int64  `json:"upto"`            // the last change of the replica that has arrived, 0 of an unknown one
 	Link     Link   `json:"link,omitempty"`  // of the last push
+	Claim    Link   `json:"claim,omitempty"` // of a push after it, of which a part may be stored
 	Cloned   bool   `json:"cloned,omitempty"`
 }
 

@@ -86,7 +86,7 @@ func (r *Replicator) pushPart(ctx context.Context, p part, resent bool) error {
 	case ack.State == StateCloned:
 		return cmp.Or(r.fork(ctx, cloneNote), errAgain)
 	case ack.State == StateDiverged:
-		return cmp.Or(r.follow(ctx, ack.Link, ack.Upto), errAgain)
+		return cmp.Or(r.follow(ctx, ack.Link, nil, ack.Upto), errAgain)
 	// A proxy may answer in place of the site. Changes that have not arrived must not count as sent.
 	case ack.Upto != p.Upto:
 		return r.notASite("it acknowledges another push than was sent")

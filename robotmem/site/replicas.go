@@ -16,9 +16,9 @@ import (
 type replica struct {
 	robot, forkOf  string
 	upto           int64
-	link           fleet.Link
-	forked, cloned bool // another replica has taken its place; two have gone on from one state
-	shared         bool // several memories send under the name of the robot
+	link, claim    fleet.Link // of the last push that is stored, and of the one that was begun last
+	forked, cloned bool       // another replica has taken its place; two have gone on from one state
+	shared         bool       // several memories send under the name of the robot
 }
 
 // state compares a push with the last one of the replica.
@@ -46,7 +46,7 @@ func readReplica(c *store.Conn, name string) (r *replica, err error) {
 	_, err = c.One(store.ReplicaOf, []any{name}, func(s store.Row) {
 		r = &replica{
 			robot: s.ColumnText(0), upto: s.ColumnInt64(1), link: s.ColumnBlob(2, nil), forked: s.ColumnBool(3),
-			cloned: s.ColumnBool(4), forkOf: s.ColumnText(5),
+			cloned: s.ColumnBool(4), forkOf: s.ColumnText(5), claim: s.ColumnBlob(6, nil),
 		}
 	})
 
@@ -144,6 +144,9 @@ func AnswerHello(ctx context.Context, n *local.Node, h *fleet.HelloRequest) (w *
 		}
 
 		w.Upto, w.Link, w.State, w.Cloned = known.upto, known.link, "", known.cloned
+		if !bytes.Equal(known.claim, known.link) {
+			w.Claim = known.claim
+		}
 		if known.forked {
 			w.State = fleet.StateCloned
 		}

@@ -1470,7 +1470,9 @@ SET received = excluded.received, stored = excluded.stored, dropped = excluded.d
     bytes = excluded.bytes, updated_at = excluded.updated_at;
 
 -- name: ReplicaOf
-SELECT robot, upto, coalesce(link, ''), forked_at IS NOT NULL, cloned, coalesce(fork_of, '') FROM replicas WHERE replica = $1;
+SELECT robot, upto, coalesce(link, ''), forked_at IS NOT NULL, cloned, coalesce(fork_of, ''), coalesce(claim, '')
+FROM replicas
+WHERE replica = $1;
 
 -- name: ReplicaOfRobot
 SELECT replica
