@@ -309,11 +309,11 @@ func TestFloodsAreRefused(t *testing.T) {
 		{"a hello that unpacks to a gigabyte", "hello", head + `"version":"` + times("A", 200<<20) + `"}`, true, ""},
 		{"a body that is no gzip", "push", "nothing", true, ""},
 		{"a body over the limit", "push", head + `"link":"` + times("A", 2<<20) + `"}`, false, ""},
-		{"many memories", "push", list("memories", "{}", many), true, "a push is to bound its items before they are decoded"},
+		{"many memories", "push", list("memories", "{}", 6*many), true, "a push is to bound its items before they are decoded"},
 		{"many uids to purge", "push", list("purged", `"`+uuid.NewString()+`"`, many), true, "a push is to bound its items before they are decoded"},
 		{"many links", "push", list("links", `{"memory":"x"}`, many), true, "a push is to bound its items before they are decoded"},
 		{"many credits", "push", list("credits", `{"uid":"x"}`, many), true, "a push is to bound its items before they are decoded"},
-		{"many episodes", "push", list("sessions", `{}`, many), true, "a push is to bound its items before they are decoded"},
+		{"many episodes", "push", list("sessions", `{}`, 6*many), true, "a push is to bound its items before they are decoded"},
 		{"many past states", "push", list("past", `{}`, many), true, "a push is to bound its items before they are decoded"},
 		{"many collections", "pull", list("subscribe", `"a"`, many), true, ""},
 		{"many cursors", "pull", head + `"cursors":{` + strings.TrimSuffix(cursors.String(), ",") + "}}", true, "a pull stores any number of cursors"},
@@ -342,7 +342,7 @@ func TestFloodsAreRefused(t *testing.T) {
 		{"the year 10000", "push", set("updated_at", "10000-01-01T00:00:00Z"), false, ""},
 		{"the year 0", "push", set("observed_at", "0000-01-01T00:00:00Z"), false, ""},
 		{"a time that is none", "push", set("created_at", "yesterday"), false, ""},
-		{"a change of the year 9999", "push", set("updated_at", "9999-12-31T23:59:59Z"), false, "times of changes may lie in the future"},
+		{"a change of the year 9999", "push", set("updated_at", "9999-12-31T23:59:59Z"), false, ""},
 		{"no uid", "push", set("uid", ""), false, ""},
 		{"a uid that is none", "push", set("uid", "' OR 1=1 --"), false, ""},
 		{"no text", "push", set("content", " \n"), false, ""},
@@ -355,17 +355,16 @@ func TestFloodsAreRefused(t *testing.T) {
 		{"a tag with a null", "push", set("user_tags", []string{"a\x00b"}), false, ""},
 		{"credit beyond 1", "push", head + `"credits":[{"uid":"x","session_id":"y","helped":2}]}`, false, ""},
 		{"a replica without a name", "hello", strings.Replace(head, u.replica(ownRobot), "", 1) + `"version":"1"}`, false, ""},
-		{"a replica with a null", "hello", strings.Replace(head, u.replica(ownRobot), `a\u0000b`, 1) + `"version":"1"}`, false, "names of replicas are not checked"},
-		{"a replica with a long name", "hello", strings.Replace(head, u.replica(ownRobot), noise(100_000), 1) + `"version":"1"}`, false, "names of replicas are not checked"},
-		{"a replica of another form", "hello", strings.Replace(head, u.replica(ownRobot), `../a b`, 1) + `"version":"1"}`, false, "names of replicas are not checked"},
-		{"a version with a null", "hello", head + `"version":"a\u0000b"}`, false, "texts of a hello are not checked"},
-		{"a clock of another age", "hello", head + `"clock":"9999-12-31T23:59:59Z"}`, false, "it is clipped"},
+		{"a replica with a null", "hello", strings.Replace(head, u.replica(ownRobot), `a\u0000b`, 1) + `"version":"1"}`, false, ""},
+		{"a replica with a long name", "hello", strings.Replace(head, u.replica(ownRobot), noise(100_000), 1) + `"version":"1"}`, false, ""},
+		{"a replica of another form", "hello", strings.Replace(head, u.replica(ownRobot), `../a b`, 1) + `"version":"1"}`, false, ""},
+		{"a version with a null", "hello", head + `"version":"a\u0000b"}`, false, ""},
 		{"a payload without a line", "payload", times("x", 3<<20), false, ""},
 		{"a payload of nothing", "payload", "\n\n\n", false, ""},
 		{"a payload of two memories", "payload", head + `"memories":[{},{}]}` + "\nabc", false, ""},
 		{"a payload of 4 EiB", "payload", memory(func(m map[string]any) {
 			m["type"], m["payload"] = "perception", map[string]any{"sha256": sumOf("abc"), "bytes": int64(1) << 62}
-		}) + "\nabc", false, "bytes that end early are an internal error"},
+		}) + "\nabc", false, ""},
 		{"a payload of other bytes", "payload", memory(func(m map[string]any) {
 			m["type"], m["payload"] = "perception", map[string]any{"sha256": sumOf("abc"), "bytes": 3}
 		}) + "\nxyz", false, "bytes of another sum are an internal error"},
@@ -374,9 +373,6 @@ func TestFloodsAreRefused(t *testing.T) {
 		}) + "\nabcdef", false, "bytes of another sum are an internal error"},
 	} {
 		t.Run(f.name, func(t *testing.T) {
-			if f.hole == "it is clipped" {
-				return
-			}
 			if f.hole != "" {
 				awaits(t, f.hole)
 			}
