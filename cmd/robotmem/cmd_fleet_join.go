@@ -87,7 +87,7 @@ func (c *fleetJoinCmd) Run(ctx context.Context, a *app) error {
 		// would be sent again.
 		p.Replica = uuid.NewString()
 		if again := before != nil && before.URL == p.URL; again {
-			p.Replica, p.ForkOf, p.Token = before.Replica, before.ForkOf, cmp.Or(p.Token, before.Token)
+			p.Replica, p.Before, p.Token = before.Replica, before.Before, cmp.Or(p.Token, before.Token)
 		}
 
 		r := a.replicator(m, &p)

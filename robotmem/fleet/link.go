@@ -34,7 +34,7 @@ func (r *Replicator) Greet(ctx context.Context, replace bool) error {
 	w := &HelloResponse{}
 	err = r.ask(ctx, "hello", &HelloRequest{
 		Protocol: Protocol, Version: r.Version, Replica: r.Peer.Replica, Robot: r.Peer.Robot, FileID: id,
-		ForkOf: r.Peer.ForkOf, Replace: replace || r.Peer.Replacing, Clock: r.node.Now(),
+		Before: r.Peer.Before, Replace: replace || r.Peer.Replacing, Clock: r.node.Now(),
 	}, w)
 	if err != nil {
 		return err
@@ -149,6 +149,9 @@ const (
 	cloneNote    = "two memories have gone on from the same state, as after a card was copied: both send under new identities; to give each robot a name of its own, run robotmem fleet leave and join with --robot"
 )
 
+// mostBefore bounds the replicas that a memory remembers to have been.
+const mostBefore = 50
+
 // fork makes this memory another replica, and compares all it has with what the site has.
 func (r *Replicator) fork(ctx context.Context, why string) error {
 	r.log.Warn(why, "robot", r.Peer.Robot)
@@ -158,7 +161,9 @@ func (r *Replicator) fork(ctx context.Context, why string) error {
 	if err := r.Reset(ctx); err != nil {
 		return err
 	}
-	r.Peer.Replica, r.Peer.ForkOf = uuid.NewString(), r.Peer.Replica
+	// A site that is restored later may know an older one of them alone.
+	before := append([]string{r.Peer.Replica}, r.Peer.Before...)
+	r.Peer.Replica, r.Peer.Before = uuid.NewString(), before[:min(len(before), mostBefore)]
 	if err := r.Peer.save(r.node); err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ type HelloRequest struct {
 	Replica  string    `json:"replica"`           // of the robot's memory, made when it joined
 	Robot    string    `json:"robot"`
 	FileID   string    `json:"file_id,omitempty"`
-	ForkOf   string    `json:"fork_of,omitempty"` // the replica that the memory was before
+	Before   []string  `json:"before,omitempty"`  // the replicas that the memory was before, newest first
 	Replace  bool      `json:"replace,omitempty"` // this memory takes the place of another of that name
 	Clock    time.Time `json:"clock,omitzero"`
 }

@@ -29,7 +29,7 @@ type Peer struct {
 	Robot     string             `json:"robot"`
 	Model     string             `json:"model,omitempty"` // of this robot, as in robot.model of a context
 	Replica   string             `json:"replica"`
-	ForkOf    string             `json:"fork_of,omitempty"`   // the replica that this memory was before
+	Before    []string           `json:"before,omitempty"`    // the replicas that this memory was before, newest first
 	Replacing bool               `json:"replacing,omitempty"` // the replica has not yet taken the name of the one before it
 	Subscribe []Subscription     `json:"subscribe,omitempty"`
 	Limit     int                `json:"limit,omitempty"`     // facts of others that are kept; 10,000 if zero

@@ -85,28 +85,27 @@ func registerReplica(tx *store.Tx, c robotmem.Caller, h *fleet.HelloRequest) (*r
 // newReplica stores a replica that the site has not seen, unless another memory has the name of its robot. A memory
 // that was restored or copied takes the name of the replica that it was.
 func newReplica(tx *store.Tx, h *fleet.HelloRequest) error {
-	other := ""
-	_, err := tx.One(store.ReplicaOfRobot, []any{h.Robot}, func(r store.Row) { other = r.ColumnText(0) })
+	other, file := "", ""
+	_, err := tx.One(store.ReplicaOfRobot, []any{h.Robot}, func(r store.Row) { other, file = r.ColumnText(0), r.ColumnText(1) })
 	if err != nil {
 		return err
 	}
 
-	before := (*replica)(nil)
-	if h.ForkOf != "" {
-		if before, err = readReplica(tx.Conn, h.ForkOf); err != nil {
-			return err
-		}
+	forkOf, err := knownBefore(tx.Conn, h)
+	if err != nil {
+		return err
 	}
-	forks := before != nil && before.robot == h.Robot
-	if other != "" && !forks {
+	if forkOf == "" && h.FileID != "" && h.FileID == file {
+		forkOf = other
+	}
+	if other != "" && forkOf == "" {
 		return robotmem.Errorf(robotmem.Conflict, "robot",
 			"another memory sends as %q to this site; give this robot another name with --robot, or, if this memory takes the place of that one, join with --replace",
 			h.Robot)
 	}
 
-	now, forkOf := store.FormatTime(tx.Now), ""
-	if forks {
-		forkOf = h.ForkOf
+	now := store.FormatTime(tx.Now)
+	if forkOf != "" {
 		if err := tx.Exec(store.ForkReplica, now, forkOf); err != nil {
 			return err
 		}
@@ -114,12 +113,27 @@ func newReplica(tx *store.Tx, h *fleet.HelloRequest) error {
 	if err := tx.Exec(store.PutReplica, h.Replica, h.Robot, now, now, forkOf); err != nil {
 		return err
 	}
-	if forks {
+	if forkOf != "" {
 		return tx.Exec(store.MarkClones, forkOf)
 	}
 
 	return nil
 }
+
+// knownBefore returns the newest replica that a memory was before and that the site knows as one of its robot.
+func knownBefore(c *store.Conn, h *fleet.HelloRequest) (string, error) {
+	for _, name := range h.Before[:min(len(h.Before), mostBefore)] {
+		before, err := readReplica(c, name)
+		if err != nil || before != nil && before.robot == h.Robot {
+			return name, err
+		}
+	}
+
+	return "", nil
+}
+
+// mostBefore bounds the replicas that a memory may name as those that it was.
+const mostBefore = 100
 
 // AnswerHello returns how much of a robot's memory has arrived.
 func AnswerHello(ctx context.Context, n *local.Node, h *fleet.HelloRequest) (w *fleet.HelloResponse, err error) {

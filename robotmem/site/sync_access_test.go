@@ -239,7 +239,7 @@ func (u *underAttack) cells(o *others) []syncCell {
 		call("hello in the name of another robot", "hello", forbidden, "", hello(func(h *fleet.HelloRequest) { h.Robot = "b-robot" })),
 		call("hello as the replica of another robot", "hello", forbidden, "", hello(func(h *fleet.HelloRequest) { h.Replica = o.farReplica })),
 		call("hello in the place of another robot", "hello", forbidden, "", hello(func(h *fleet.HelloRequest) { h.Robot, h.Replace = "b-robot", true })),
-		call("hello as what another robot was", "hello", ignored, "", hello(func(h *fleet.HelloRequest) { h.ForkOf = o.farReplica })),
+		call("hello as what another robot was", "hello", ignored, "", hello(func(h *fleet.HelloRequest) { h.Before = []string{o.farReplica }})),
 		call("a pull of another collection", "pull", ignored, "", u.pull(ownRobot, "b")),
 		call("a pull of all collections", "pull", ignored, "", u.pull(ownRobot, "*")),
 		call("a pull of the feed of another robot", "pull", ignored, "", u.pull(ownRobot, fleet.OwnFeed("b-robot"))),

@@ -1475,7 +1475,7 @@ FROM replicas
 WHERE replica = $1;
 
 -- name: ReplicaOfRobot
-SELECT replica
+SELECT replica, coalesce(file_id, '')
 FROM replicas
 WHERE robot = $1
   AND forked_at IS NULL
