@@ -3,6 +3,7 @@ package site
 import (
 	"bytes"
 	"context"
+	"errors"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -183,4 +184,28 @@ func clockOf(h *fleet.HelloRequest, now time.Time) any {
 	const most = 100 * 365 * 24 * time.Hour
 
 	return max(-most, min(most, h.Clock.Sub(now))).Milliseconds()
+}
+
+// purgeUnknown notes the purge of a memory that the site has never had: a copy of the robot's memory may still hold it,
+// and would bring it.
+func purgeUnknown(ctx context.Context, n *local.Node, robot, uid string) error {
+	named := struct {
+		UID string `json:"purged" validate:"uid"`
+	}{uid}
+	if err := robotmem.Validate("", &named); err != nil {
+		return err
+	}
+
+	return engine.Of(n).Store.Write(ctx, func(tx *store.Tx) error {
+		purged, err := tx.Purged(uid)
+		if err != nil || purged {
+			return err
+		}
+
+		// No memory has a negative number.
+		revision := tx.NextRevision()
+
+		return errors.Join(tx.Exec(store.InsertPurged, -revision, uid, revision),
+			tx.Exec(store.FeedAdd, fleet.OwnFeed(robot), uid, fleet.Purged))
+	})
 }

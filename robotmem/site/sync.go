@@ -376,10 +376,10 @@ func (a *arrival) admit(ctx context.Context, m *fleet.NumberedMemory) error {
 
 // purge purges a memory that a robot has purged, if it is of that robot and the caller's.
 func (a *arrival) purge(ctx context.Context, n *local.Node, uid string) error {
-	id := int64(0)
+	id, unknown := int64(0), false
 	err := engine.Of(n).Store.Read(ctx, func(c *store.Conn) error {
 		known, err := c.ArchivedNamed(uid)
-		if err != nil || known == nil {
+		if unknown = known == nil; err != nil || unknown {
 			return err
 		}
 		if err := requireMemory(a.caller, known.Extra.Robot, known.Collection); err != nil {
@@ -399,6 +399,9 @@ func (a *arrival) purge(ctx context.Context, n *local.Node, uid string) error {
 		return nil
 	}
 
+	if err == nil && unknown {
+		return purgeUnknown(ctx, n, a.push.Robot, uid)
+	}
 	if err != nil || id == 0 {
 		return err
 	}
@@ -546,7 +549,7 @@ func (a *arrival) tell(tx *store.Tx, uid string) error {
 	if a.push.Robot == "" {
 		return nil
 	}
-	return tx.Exec(store.FeedAdd, fleet.OwnFeed(a.push.Robot), uid)
+	return tx.Exec(store.FeedAdd, fleet.OwnFeed(a.push.Robot), uid, fleet.Changed)
 }
 
 // conflicting is the change of a past state that did not become the present one.

@@ -23,7 +23,7 @@ import (
 )
 
 var (
-	duration = flag.Duration("for", 0, "how long the fleet is disturbed; 20 s if zero, and two minutes in CI")
+	duration = flag.Duration("for", 0, "how long the fleet is disturbed; 20 s if zero, and a minute in CI")
 	seed     = flag.Uint64("seed", 0, "of the first fleet; by the time if zero")
 )
 
@@ -47,7 +47,7 @@ func TestAFleetLosesAndKeepsNothing(t *testing.T) {
 	}
 	long := *duration
 	if long == 0 {
-		long = time.Duration(rounds.Of(20, 120)) * time.Second
+		long = time.Duration(rounds.Of(20, 60)) * time.Second
 	}
 	first := *seed
 	if first == 0 {
@@ -318,9 +318,11 @@ func (w *world) checkRobot(r *robot, states map[string]string, purged, conflicts
 			w.t.Errorf("%s of %s is %q, and at the site %q; the robot: %s; the site: %s", uid, name, state, states[uid], w.atRobot(r.path, uid), w.atSite(uid))
 		}
 	}
+	// A robot that has purged a copy takes it no more, also from a site that was restored to a time before the purge.
+	here := purgedIn(w.t, r.path)
 	for uid, state := range states {
-		if mine[uid] == "" && strings.HasPrefix(state, "active") {
-			w.t.Errorf("%s has no copy of %s: %s", name, uid, state)
+		if mine[uid] == "" && strings.HasPrefix(state, "active") && !here[uid] {
+			w.t.Errorf("%s has no copy of %s: %s; the robot: %s; the site: %s", name, uid, state, w.atRobot(r.path, uid), w.atSite(uid))
 		}
 	}
 

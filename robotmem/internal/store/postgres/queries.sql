@@ -856,7 +856,7 @@ SELECT memory_id, vector FROM features WHERE memory_id > $1 AND kind = $2 ORDER 
 SELECT kind, vector FROM features WHERE memory_id = $1;
 
 -- name: FeedAdd
-SELECT robotmem.feed_add(robotmem.tenant(), $1, $2, 'changed');
+SELECT robotmem.feed_add(robotmem.tenant(), $1, $2, $3);
 
 -- name: FeedChunkMarks
 SELECT marks FROM feed_chunks WHERE feed = $1 AND chunk = $2;
