@@ -56,7 +56,7 @@ const (
 )
 
 // overHTTP lets robots sync with a node of the program for some time.
-func (b *fleetBench) overHTTP(ctx context.Context, s *site.Site, url, tenant string) error {
+func (b *fleetBench) overHTTP(ctx context.Context, s *site.Site, url, tenant string) (err error) {
 	secret, err := s.CreateToken(ctx, tenant, site.TokenSpec{Name: "bench", Role: robotmem.RoleOperator})
 	if err != nil {
 		return err
@@ -65,7 +65,11 @@ func (b *fleetBench) overHTTP(ctx context.Context, s *site.Site, url, tenant str
 	if err != nil {
 		return err
 	}
-	defer stop()
+	defer func() {
+		if said := stop(); err != nil {
+			err = fmt.Errorf("%w; the node says: %s", err, robotmem.Clip(said, 500))
+		}
+	}()
 
 	f := &httpFleet{url: "http://" + address, secret: secret, bench: b}
 	if err := f.meet(ctx, b.Robots); err != nil {
@@ -93,7 +97,7 @@ func (b *fleetBench) overHTTP(ctx context.Context, s *site.Site, url, tenant str
 }
 
 // startNode starts the program as a node of the tenant, and waits until it answers.
-func (b *fleetBench) startNode(ctx context.Context, url, tenant string) (address string, pid int, stop func(), err error) {
+func (b *fleetBench) startNode(ctx context.Context, url, tenant string) (address string, pid int, stop func() string, err error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", 0, nil, err
@@ -114,10 +118,11 @@ func (b *fleetBench) startNode(ctx context.Context, url, tenant string) (address
 	if err := cmd.Start(); err != nil {
 		return "", 0, nil, err
 	}
-	stop = func() {
+	stop = func() string {
 		_ = cmd.Process.Signal(os.Interrupt)
 		_ = cmd.Wait()
 		_ = os.RemoveAll(home)
+		return said.String()
 	}
 
 	for until := time.Now().Add(nodeStarts); ; time.Sleep(50 * time.Millisecond) {
@@ -129,8 +134,7 @@ func (b *fleetBench) startNode(ctx context.Context, url, tenant string) (address
 			}
 		}
 		if time.Now().After(until) || ctx.Err() != nil {
-			stop()
-			return "", 0, nil, robotmem.Errorf(robotmem.Unavailable, "bench", "a node of the site does not start: %s", robotmem.Clip(said.String(), 500))
+			return "", 0, nil, robotmem.Errorf(robotmem.Unavailable, "bench", "a node of the site does not start: %s", robotmem.Clip(stop(), 500))
 		}
 	}
 }

@@ -28,7 +28,7 @@ const mostStale = 10
 // Pull applies what is new in the feeds of the site: changes that others made to this robot's memories, and copies of
 // what others learnt.
 func (r *Replicator) Pull(ctx context.Context) error {
-	r.news = false
+	r.news = 0
 
 	for stale := 0; ; {
 		req, err := r.question(ctx)
@@ -144,8 +144,6 @@ func (r *Replicator) read(ctx context.Context, w *News) error {
 		r.log.Warn("a collection is not read", "collection", w.Feed, "reason", w.Refused)
 		return nil
 	}
-	r.news = true
-
 	own := w.Feed == OwnFeed(r.Peer.Robot)
 	if w.Restart {
 		// Copies that are not found again have left the site, or are older than those that are kept.
@@ -260,6 +258,9 @@ func (r *Replicator) chunk(ctx context.Context, w *News, chunk Chunk) (entries [
 			return entries, nil
 		}
 		entries = append(entries, e)
+		if e.Number > w.After {
+			r.news++
+		}
 	}
 
 	return nil, r.notASite("a chunk of its feed ends early")

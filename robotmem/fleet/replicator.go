@@ -115,7 +115,9 @@ const (
 	firstPause    = time.Second
 	longestPause  = time.Minute
 	syncInterval  = 10 * time.Second // between pulls while there is news
-	idleInterval  = time.Minute      // and at most, without
+	busyInterval  = 30 * time.Second // while there is so much that chunks fill in that time
+	idleInterval  = time.Minute      // at most, without any
+	muchNews      = 50               // changes in a pull
 	requestTime   = time.Minute
 	defaultCopies = 10_000
 )
@@ -134,7 +136,7 @@ type Replicator struct {
 	Version string
 
 	refusedSent time.Time // when what the site has refused was sent again
-	news        bool      // the last pull has found something
+	news        int       // changes that the last pull has read
 
 	mu     sync.Mutex // guards status
 	status Status
@@ -226,12 +228,16 @@ func (r *Replicator) hasSite() bool {
 	return err == nil
 }
 
-// nextPull returns how long to wait for the next pull: less while others change something.
+// nextPull returns how long to wait for the next pull: as long as there are either many changes or none.
 func (r *Replicator) nextPull(before time.Duration) time.Duration {
-	if r.news {
+	switch {
+	case r.news > muchNews:
+		return busyInterval
+	case r.news > 0:
 		return syncInterval
+	default:
+		return min(2*before, idleInterval)
 	}
-	return min(2*before, idleInterval)
 }
 
 // Once sends and fetches what there is. It does nothing while another process replicates this memory.
