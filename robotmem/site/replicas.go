@@ -186,8 +186,9 @@ func clockOf(h *fleet.HelloRequest, now time.Time) any {
 	return max(-most, min(most, h.Clock.Sub(now))).Milliseconds()
 }
 
-// purgeUnknown notes the purge of a memory that the site has never had: a copy of the robot's memory may still hold it,
-// and would bring it.
+// purgeUnknown notes the purge of a memory that the site does not have: a copy of the robot's memory may still hold it,
+// and would bring it, and other robots may have it from before the site was restored. Nobody knows any more which
+// collection it was in, so all feeds of the caller's collections say it.
 func purgeUnknown(ctx context.Context, n *local.Node, robot, uid string) error {
 	named := struct {
 		UID string `json:"purged" validate:"uid"`
@@ -205,7 +206,18 @@ func purgeUnknown(ctx context.Context, n *local.Node, robot, uid string) error {
 		// No memory has a negative number.
 		revision := tx.NextRevision()
 
-		return errors.Join(tx.Exec(store.InsertPurged, -revision, uid, revision),
+		heads, err := tx.FeedHeads("[]", true)
+		if err != nil {
+			return err
+		}
+		err = errors.Join(tx.Exec(store.InsertPurged, -revision, uid, revision),
 			tx.Exec(store.FeedAdd, fleet.OwnFeed(robot), uid, fleet.Purged))
+		for i := range heads {
+			if err == nil && requireCollection(ctx, heads[i].Feed) == nil {
+				err = tx.Exec(store.FeedAdd, heads[i].Feed, uid, fleet.Purged)
+			}
+		}
+
+		return err
 	})
 }

@@ -400,7 +400,11 @@ func (a *arrival) purge(ctx context.Context, n *local.Node, uid string) error {
 	}
 
 	if err == nil && unknown {
-		return purgeUnknown(ctx, n, a.push.Robot, uid)
+		if err = purgeUnknown(ctx, n, a.push.Robot, uid); errors.Is(err, robotmem.Invalid) {
+			a.refuse(robotmem.Clip(uid, 40), err)
+			return nil
+		}
+		return err
 	}
 	if err != nil || id == 0 {
 		return err

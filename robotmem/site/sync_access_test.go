@@ -206,8 +206,6 @@ func (u *underAttack) cells(o *others) []syncCell {
 
 		push("a purge of a memory of a mate", isRefused, "", func(p *fleet.PushRequest) { p.Purged = []string{o.mate, o.mateSent} }),
 		push("a purge in another collection", isRefused, "", func(p *fleet.PushRequest) { p.Purged = []string{o.far, o.farSent} }),
-		push("a purge in another tenant", ignored, "", func(p *fleet.PushRequest) { p.Purged = []string{o.south} }),
-		push("a purge of nothing", ignored, "", func(p *fleet.PushRequest) { p.Purged = []string{uuid.NewString(), "", "%"} }),
 		push("past states of a memory of a mate", isRefused, "", func(p *fleet.PushRequest) { p.Past = []fleet.PastStates{{UID: o.mate, Versions: past}} }),
 		push("past states in another collection", isRefused, "", func(p *fleet.PushRequest) { p.Past = []fleet.PastStates{{UID: o.far, Versions: past}} }),
 		push("past states in another tenant", ignored, "", func(p *fleet.PushRequest) { p.Past = []fleet.PastStates{{UID: o.south, Versions: past}} }),
@@ -239,7 +237,7 @@ func (u *underAttack) cells(o *others) []syncCell {
 		call("hello in the name of another robot", "hello", forbidden, "", hello(func(h *fleet.HelloRequest) { h.Robot = "b-robot" })),
 		call("hello as the replica of another robot", "hello", forbidden, "", hello(func(h *fleet.HelloRequest) { h.Replica = o.farReplica })),
 		call("hello in the place of another robot", "hello", forbidden, "", hello(func(h *fleet.HelloRequest) { h.Robot, h.Replace = "b-robot", true })),
-		call("hello as what another robot was", "hello", ignored, "", hello(func(h *fleet.HelloRequest) { h.Before = []string{o.farReplica }})),
+		call("hello as what another robot was", "hello", ignored, "", hello(func(h *fleet.HelloRequest) { h.Before = []string{o.farReplica} })),
 		call("a pull of another collection", "pull", ignored, "", u.pull(ownRobot, "b")),
 		call("a pull of all collections", "pull", ignored, "", u.pull(ownRobot, "*")),
 		call("a pull of the feed of another robot", "pull", ignored, "", u.pull(ownRobot, fleet.OwnFeed("b-robot"))),
@@ -248,6 +246,10 @@ func (u *underAttack) cells(o *others) []syncCell {
 		call("an unknown call", "drop", absent, "", map[string]any{}),
 		// The last one, because the tenant has a memory of this uid then.
 		memory("the uid of a memory of another tenant", stored, "", func(m *fleet.NumberedMemory) { m.UID = o.south }),
+		push("a purge of what only another tenant has", stored, "", func(p *fleet.PushRequest) { p.Purged = []string{o.south} }),
+		// Nobody else may bring what the robot has purged before it was sent.
+		push("a purge of what never arrived", stored, "", func(p *fleet.PushRequest) { p.Purged = []string{uuid.NewString()} }),
+		push("a purge of what is no uid", isRefused, "", func(p *fleet.PushRequest) { p.Purged = []string{"", "%"} }),
 	}
 }
 
