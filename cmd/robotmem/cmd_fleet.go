@@ -9,19 +9,23 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/sitetokens"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/site"
 	"github.com/robotmem/robotmem-go/web"
 )
 
 type fleetCmd struct {
-	Join   fleetJoinCmd   `cmd:"" help:"Experimental: send what this memory stores to a site, and keep a copy of what other robots learn."`
-	Leave  fleetLeaveCmd  `cmd:"" help:"Experimental: forget the site."`
-	Sync   fleetSyncCmd   `cmd:"" help:"Experimental: send and fetch now."`
-	Status fleetStatusCmd `cmd:"" help:"Experimental: show the site, and how many changes are not sent yet."`
-	Robots fleetRobotsCmd `cmd:"" help:"Experimental: list the robots of a site, and what is not in sync."`
-	Tenant fleetTenantCmd `cmd:"" help:"Experimental: make, list and limit the tenants of a site."`
-	Token  fleetTokenCmd  `cmd:"" help:"Experimental: make, list and revoke the tokens of a tenant."`
+	Join      fleetJoinCmd      `cmd:"" help:"Experimental: send what this memory stores to a site, and keep a copy of what other robots learn."`
+	Leave     fleetLeaveCmd     `cmd:"" help:"Experimental: forget the site."`
+	Sync      fleetSyncCmd      `cmd:"" help:"Experimental: send and fetch now."`
+	Status    fleetStatusCmd    `cmd:"" help:"Experimental: show the site, and how many changes are not sent yet."`
+	Conflicts fleetConflictsCmd `cmd:"" help:"Experimental: list the memories that a robot and the site have both changed."`
+	Settle    fleetSettleCmd    `cmd:"" help:"Experimental: end a conflict."`
+	Purges    fleetPurgesCmd    `cmd:"" help:"Experimental: list the purges that some robots have not confirmed."`
+	Robots    fleetRobotsCmd    `cmd:"" help:"Experimental: list the robots of a site, and what is not in sync."`
+	Tenant    fleetTenantCmd    `cmd:"" help:"Experimental: make, list and limit the tenants of a site."`
+	Token     fleetTokenCmd     `cmd:"" help:"Experimental: make, list and revoke the tokens of a tenant."`
 }
 
 type fleetTenantCmd struct {
@@ -211,59 +215,13 @@ const readyTime = 5 * time.Second
 
 // admit sets who may use a node that serves a site.
 func admit(o *web.Options, s *site.Site) {
-	o.Lookup, o.TenantRate, o.ManageTokens = s.Caller, s.Rate, siteTokens{s}
+	o.Lookup, o.TenantRate, o.ManageTokens = s.Caller, s.Rate, sitetokens.Of(s)
 	o.Ready = func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), readyTime)
 		defer cancel()
 		return s.Ready(ctx)
 	}
 }
-
-// siteTokens manages the tokens of the caller's tenant. Package web admits its admins alone.
-type siteTokens struct{ *site.Site }
-
-var _ web.TokenManager = siteTokens{}
-
-func (s siteTokens) List(ctx context.Context) ([]web.Token, error) {
-	tenant := robotmem.CallerOf(ctx).Tenant
-	known, err := s.Tokens(ctx, tenant)
-
-	list := make([]web.Token, len(known))
-	for i, t := range known {
-		list[i] = web.Token{
-			Name: t.Name, ReadOnly: t.Role == robotmem.RoleReader, Tenant: tenant, Role: t.Role, Robot: t.Robot,
-			Collections: strings.Join(t.Collections, ","), Created: t.Created, LastUsed: t.LastUsed,
-		}
-	}
-
-	return list, err
-}
-
-// Create takes read_only without a role, as the dashboard sends it, for the role reader.
-func (s siteTokens) Create(ctx context.Context, t web.Token) (string, error) {
-	spec := site.TokenSpec{Name: t.Name, Role: t.Role, Robot: t.Robot}
-	if t.Collections != "" {
-		spec.Collections = strings.Split(t.Collections, ",")
-	}
-
-	switch {
-	case t.ReadOnly && (t.Role == "" || t.Role == robotmem.RoleReader):
-		spec.Role = robotmem.RoleReader
-	case t.ReadOnly:
-		return "", invalid("read_only", "is for the role reader, not for %q", t.Role)
-	case t.Role == "":
-		spec.Role = robotmem.RoleOperator
-	}
-
-	return s.CreateToken(ctx, robotmem.CallerOf(ctx).Tenant, spec)
-}
-
-func (s siteTokens) Revoke(ctx context.Context, name string) error {
-	return s.RevokeToken(ctx, robotmem.CallerOf(ctx).Tenant, name)
-}
-
-// Used does nothing: the site notes the use when it looks a token up.
-func (siteTokens) Used(web.Token) {}
 
 // oidc returns the identity provider of the settings, nil without one.
 func (c *config) oidc() (*web.OIDC, error) {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net/url"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -73,7 +72,7 @@ func (c *fleetJoinCmd) Run(ctx context.Context, a *app) error {
 		p.Subscribe = append(p.Subscribe, fleet.Subscription{Collection: collection, Where: where})
 	}
 
-	if p.Trust, err = parseTrust(c.Trust); err != nil {
+	if p.Trust, err = fleet.ParseTrust(c.Trust); err != nil {
 		return err
 	}
 
@@ -129,22 +128,6 @@ func (a *app) replicator(m *local.Node, p *fleet.Peer) *fleet.Replicator {
 	r.Version = a.Version
 
 	return r
-}
-
-func parseTrust(rules []string) (map[string]float64, error) {
-	out := map[string]float64{}
-
-	for _, rule := range rules {
-		name, text, ok := strings.Cut(rule, "=")
-		factor, err := strconv.ParseFloat(text, 64)
-		known := name == "same_model" || name == "other" || name == "simulation" || strings.HasPrefix(name, "robot:")
-		if !ok || err != nil || !known || !(factor >= 0 && factor <= 1) {
-			return nil, invalid("trust", "must be same_model, other, simulation or robot:NAME with a factor of 0 to 1, such as other=0.8, not %q", rule)
-		}
-		out[name] = factor
-	}
-
-	return out, nil
 }
 
 type fleetLeaveCmd struct {

@@ -394,28 +394,6 @@ func (r *Replicator) purge(ctx context.Context, uid string) error {
 	})
 }
 
-// trusted is the factor of the confidence of another robot's fact: the product of those that apply.
-// The keys are same_model (robot.model of its context is that of this robot) or else other,
-// simulation (env.sim_or_real is sim), and robot:NAME.
-func (p *Peer) trusted(m *archive.Memory) float64 {
-	factor := 1.0
-	apply := func(key string, applies bool) {
-		if f, ok := p.Trust[key]; ok && applies {
-			factor *= f
-		}
-	}
-	context := robotmem.ParseObject(string(m.Context))
-	model, _ := context.At("robot.model")
-	kind, _ := context.At("env.sim_or_real")
-	same := p.Model != "" && model == p.Model
-	apply("same_model", same)
-	apply("other", !same)
-	apply("simulation", kind == "sim")
-	apply("robot:"+m.Extra.Robot, true)
-
-	return min(1, max(0, factor))
-}
-
 // decisions stores what came from the site.
 type decisions struct {
 	feed string

@@ -7,24 +7,51 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // Robots returns the robots of a tenant, by name: those that were not seen for a time, or all with 0. It fails with
 // NotFound without such a tenant.
-func (s *Site) Robots(ctx context.Context, tenant string, stale time.Duration) ([]Robot, error) {
+func (s *Site) Robots(ctx context.Context, tenant string, stale time.Duration) (list []Robot, err error) {
+	err = s.inTenant(ctx, tenant, func(n *local.Node) error {
+		list, err = Robots(ctx, n)
+		now := n.Now()
+		list = slices.DeleteFunc(list, func(r Robot) bool { return now.Sub(r.Seen) < stale })
+
+		return err
+	})
+
+	return list, err
+}
+
+// Conflicts returns the open conflicts of a tenant, see [Conflicts].
+func (s *Site) Conflicts(ctx context.Context, tenant, robot string) (list []Conflict, err error) {
+	err = s.inTenant(ctx, tenant, func(n *local.Node) error { list, err = Conflicts(ctx, n, robot); return err })
+	return list, err
+}
+
+// Settle ends a conflict of a tenant, see [Settle].
+func (s *Site) Settle(ctx context.Context, tenant string, id int64, keep string) error {
+	return s.inTenant(ctx, tenant, func(n *local.Node) error { return Settle(ctx, n, id, keep) })
+}
+
+// UnconfirmedPurges returns the purges of a tenant that some robots have not confirmed, see [UnconfirmedPurges].
+func (s *Site) UnconfirmedPurges(ctx context.Context, tenant, uid string) (list []Purge, err error) {
+	err = s.inTenant(ctx, tenant, func(n *local.Node) error { list, err = UnconfirmedPurges(ctx, n, uid); return err })
+	return list, err
+}
+
+// inTenant calls f with the memory of a tenant. It fails with NotFound without such a tenant.
+func (s *Site) inTenant(ctx context.Context, tenant string, f func(*local.Node) error) error {
 	if err := s.known(ctx, tenant); err != nil {
-		return nil, err
+		return err
 	}
 	n, err := s.Node(ctx, tenant)
 	if err != nil {
-		return nil, err
+		return err
 	}
 
-	list, err := Robots(ctx, n)
-	now := n.Now()
-	list = slices.DeleteFunc(list, func(r Robot) bool { return now.Sub(r.Seen) < stale })
-
-	return list, errors.Join(err, n.Close())
+	return errors.Join(f(n), n.Close())
 }
 
 const (

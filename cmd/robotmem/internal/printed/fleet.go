@@ -2,6 +2,7 @@ package printed
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -19,6 +20,10 @@ func FleetStatus(w *Lines, s *fleet.Status) {
 	}
 	if s.Metered {
 		w.Line("payloads wait: the link is metered; robotmem fleet join with --metered send sends them all the same")
+	}
+
+	for _, i := range s.Identity {
+		w.Line("note: %s", OneLine(i.Reason))
 	}
 
 	for _, c := range s.Conflicts {
@@ -81,4 +86,29 @@ func ago(t, now time.Time) string {
 		return "never"
 	}
 	return humanize.RelTime(t, now, "ago", "from now")
+}
+
+// FleetConflicts prints open conflicts, and how to settle them.
+func FleetConflicts(w *Lines, list []site.Conflict) {
+	if len(list) == 0 {
+		w.Line("no conflict is open")
+		return
+	}
+	for i := range list {
+		c := &list[i]
+		w.Line("%d  %s, %s, %s", c.ID, c.Robot, c.UID, c.At.Format(time.RFC3339))
+		w.Line("    here:  %s", OneLine(c.Here))
+		w.Line("    robot: %s", OneLine(c.Said))
+	}
+	w.Line("robotmem fleet settle %d --keep site, robot or both ends one", list[0].ID)
+}
+
+// FleetPurges prints purges with the robots that have not confirmed them.
+func FleetPurges(w *Lines, list []site.Purge) {
+	if len(list) == 0 {
+		w.Line("every robot has confirmed every purge")
+	}
+	for _, p := range list {
+		w.Line("%s, purged %s: %s", p.UID, p.At, strings.Join(p.Waiting, ", "))
+	}
 }
