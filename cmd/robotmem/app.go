@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -21,10 +20,10 @@ import (
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/screen"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/shell"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/stdin"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/syncing"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/client"
 	"github.com/robotmem/robotmem-go/robotmem/embedding"
-	"github.com/robotmem/robotmem-go/robotmem/fleet"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/robotmem/site"
 )
@@ -57,7 +56,7 @@ type app struct {
 	bar       *printed.Bar       // the last one, nil before the first
 	spoken    func(error) string // spells an error for the command line; nil before an operation is asked
 	closers   []io.Closer
-	syncing   atomic.Pointer[fleet.Replicator] // what sends to the site of the memory; nil without one
+	syncing   syncing.Sync // with the site of the memory
 }
 
 // Types of clients, as sessions record them.

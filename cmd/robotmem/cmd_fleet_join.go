@@ -13,8 +13,6 @@ import (
 
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/admin"
-	"github.com/robotmem/robotmem-go/robotmem/client"
 	"github.com/robotmem/robotmem-go/robotmem/fleet"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
@@ -215,49 +213,4 @@ func (a *app) withPeer(ctx context.Context, f func(*local.Node, *fleet.Peer) err
 
 		return f(m, p)
 	})
-}
-
-// joined returns m with its site, if it has joined one.
-func (a *app) joined(m robotmem.Node) robotmem.Node {
-	n, ok := m.(*local.Node)
-	if !ok || a.Config.onServer() {
-		return m
-	}
-	if p, err := fleet.PeerOf(n); err == nil && p != nil {
-		return &fleet.Joined{Node: n, Site: client.New(p.URL, client.Options{Token: p.Token})}
-	}
-
-	return m
-}
-
-// replicate sends the changes of a memory to its site until ctx ends, if it has joined one.
-func (a *app) replicate(ctx context.Context, m robotmem.Node) {
-	n, ok := m.(*local.Node)
-	if !ok || a.Config.onServer() || n.ReadOnly() != "" {
-		return
-	}
-	p, err := fleet.PeerOf(n)
-	if err != nil {
-		a.Log.Error("nothing is sent to the site", "err", err)
-	}
-	// An earlier version joined: from now on a copy of the file is noticed.
-	if p != nil && p.FileID == "" {
-		if err := p.Save(n); err != nil {
-			a.Log.Warn("the file of the site is not noted to be of this memory", "err", err)
-		}
-	}
-	if p != nil {
-		r := a.replicator(n, p)
-		a.syncing.Store(r)
-		r.Run(ctx)
-		a.syncing.Store(nil)
-	}
-}
-
-// syncMetrics returns the state of the sync with the site, nothing without one.
-func (a *app) syncMetrics(ctx context.Context) ([]admin.Metric, error) {
-	if r := a.syncing.Load(); r != nil {
-		return r.Metrics(ctx)
-	}
-	return nil, nil
 }

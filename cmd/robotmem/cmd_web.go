@@ -22,6 +22,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/collected"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/limits"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/syncing"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/tokens"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive/sensors"
@@ -135,7 +136,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 
 	defer func() { err = errors.Join(err, m.Close()) }()
 	defer inBackground(ctx, func(ctx context.Context) { a.makeBackups(ctx, m) })()
-	defer inBackground(ctx, func(ctx context.Context) { a.replicate(ctx, m) })()
+	defer inBackground(ctx, func(ctx context.Context) { a.syncing.Run(ctx, m, a.Config.onServer(), a.Version, a.Log) })()
 	defer inBackground(ctx, func(ctx context.Context) { a.dreamWhenIdle(ctx, m) })()
 	// Load the indexes now, so that the first question does not wait for them.
 	defer inBackground(ctx, func(ctx context.Context) {
@@ -154,7 +155,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 
-	svc := collected.In(a.joined(m), set.Collection)
+	svc := collected.In(syncing.Joined(m, a.Config.onServer()), set.Collection)
 	// The node works without a secret, for example on a read-only disk.
 	if options.Secret, err = tokens.Secret(accepted.Memory.Secret()); err != nil {
 		a.Log.Warn("this node cannot prove to other programs that it serves the file", "err", err)
@@ -178,7 +179,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		defer func() { err = errors.Join(err, received.Close()) }()
 		options.Imports = received
 	}
-	options.Ready, options.Pause, options.Metrics = m.Ready, m.Pause, a.syncMetrics
+	options.Ready, options.Pause, options.Metrics = m.Ready, m.Pause, a.syncing.Metrics
 	options.Memory = m.Memory().Part(web.DefaultMemory)
 
 	return a.serveOver(ctx, svc, &options, onlyLocal, tlsConfig)

@@ -15,6 +15,7 @@ import (
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/rows"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/spoken"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/stdin"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/syncing"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
@@ -42,7 +43,7 @@ func (a *app) runOp(ctx context.Context, c *operations.Command) error {
 	}
 
 	return a.Use(ctx, func(m robotmem.Node) error {
-		m = a.joined(m)
+		m = syncing.Joined(m, a.Config.onServer())
 		if len(requests) == 1 {
 			return a.ask(ctx, c, m, requests[0])
 		}
