@@ -12,7 +12,7 @@ import (
 // is interrupted is sent again from its beginning, and the site stores each change once.
 
 // mostUnpacked bounds a part before it is compressed, well below what a site unpacks.
-const mostUnpacked = MaxUnpacked / 2
+const mostUnpacked = MaxRequest / 2
 
 // part is a push, or a part of one, and its compressed form.
 type part struct {
@@ -118,7 +118,7 @@ func cutList[T any](list []T, a, b int) (cut []T, afterA, afterB int) {
 // packed compresses a push and reports whether a site takes it.
 func packed(p *PushRequest) (body []byte, fits bool, err error) {
 	data, err := json.Marshal(p)
-	if err != nil || len(data) > mostUnpacked {
+	if err != nil || len(data) > mostUnpacked || p.CheckBounds() != nil || CheckBounds(data) != nil {
 		return nil, false, err
 	}
 

@@ -60,6 +60,8 @@ func (r *Replicator) payloads(ctx context.Context, most int) (more bool, err err
 			rows++
 			p.Upto = revision
 			if !a.Damaged && a.Extra.Tool != Tool && a.Payload != nil && r.follows(a.Extra.Outcome) {
+				// The history has been sent with the memory.
+				a.Versions = nil
 				p.Memories = append(p.Memories, NumberedMemory{Counter: revision, Memory: a.Memory})
 			}
 
@@ -142,7 +144,7 @@ func (r *Replicator) sendPayload(ctx context.Context, m *NumberedMemory) error {
 	}
 
 	defer data.Close()
-	head, err := json.Marshal(&PushRequest{Replica: r.Peer.Replica, Robot: r.Peer.Robot, Memories: []NumberedMemory{*m}})
+	head, err := json.Marshal(&PushRequest{Protocol: Protocol, Replica: r.Peer.Replica, Robot: r.Peer.Robot, Memories: []NumberedMemory{*m}})
 	if err != nil {
 		return err
 	}

@@ -20,11 +20,16 @@ import (
 // it does not know, so that nothing is dropped unseen: sites are upgraded before their robots.
 const Protocol = 2
 
-// MaxUnpacked bounds a decompressed request or answer, in bytes.
-const MaxUnpacked = 64 << 20
+// The bounds of what is sent. A robot divides its pushes within those of a request.
+const (
+	MaxAnswer  = 64 << 20 // bytes of a decompressed answer
+	MaxRequest = 16 << 20 // bytes of a decompressed request
+	MaxPush    = 1 << 20  // bytes of a compressed request
 
-// MaxPush bounds a compressed push, in bytes.
-const MaxPush = 1 << 20
+	MaxItems  = 5_000  // of all lists of a request together
+	MaxPast   = 20_000 // past states in a push
+	MaxPurges = 500    // uids in a push: each is a transaction of the site
+)
 
 // Link names a push. Each push names the one before it, so that a site and a robot notice when they do not continue
 // from the same state: one of them was restored from a backup, or the robot's memory was copied.

@@ -527,7 +527,7 @@ func (r *Replicator) answer(req *http.Request) ([]byte, error) {
 	}
 	defer res.Body.Close()
 
-	body, err := io.ReadAll(io.LimitReader(res.Body, MaxUnpacked))
+	body, err := io.ReadAll(io.LimitReader(res.Body, MaxAnswer))
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "fleet", "the answer of the site at %s ended early (%s)",
 			r.Peer.URL, robotmem.Reason(err))

@@ -12,7 +12,6 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -45,14 +44,6 @@ func newAttack(t *testing.T) *underAttack {
 	t.Cleanup(srv.Close)
 
 	return &underAttack{crowd: c, url: srv.URL, replicas: map[string]string{}}
-}
-
-// awaits skips a test of a hole that is known and not mended yet, unless ROBOTMEM_HOLES asks for them.
-func awaits(t *testing.T, mend string) {
-	t.Helper()
-	if os.Getenv("ROBOTMEM_HOLES") == "" {
-		t.Skip("known and not mended: " + mend + "; ROBOTMEM_HOLES=1 runs it")
-	}
 }
 
 // token makes a token and returns its secret.

@@ -67,6 +67,10 @@ func (f *feeds) answerPull(ctx context.Context, n *local.Node, p *fleet.PullRequ
 		return nil, robotmem.Errorf(robotmem.Invalid, "subscribe", "names at most %d collections, and newest is not below 0", maxSubscribed)
 	}
 
+	if len(p.Cursors) > fleet.MaxItems {
+		return nil, robotmem.Errorf(robotmem.TooLarge, "cursors", "are %d; a robot reads at most %d feeds", len(p.Cursors), fleet.MaxItems)
+	}
+
 	out := &fleet.PullResponse{Protocol: fleet.Protocol}
 
 	names, all := []string{fleet.OwnFeed(p.Robot)}, false

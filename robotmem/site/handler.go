@@ -1,7 +1,7 @@
 package site
 
 import (
-	"bufio"
+	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -11,15 +11,10 @@ import (
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/fleet"
 	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/local"
-)
-
-const (
-	mostHead = 1 << 20 // of the memory before a payload
 )
 
 // Memories returns the memory of the caller in ctx, if there is room in it for what a request
@@ -183,81 +178,63 @@ func decoded[Request, Response any](
 			return nil, err
 		}
 		defer leave()
-		request := new(Request)
-		if err := decode(http.MaxBytesReader(w, r.Body, fleet.MaxPush), r.Header.Get("Content-Encoding"),
-			request); err != nil {
+		data, err := unpacked(http.MaxBytesReader(w, r.Body, fleet.MaxPush), r.Header.Get("Content-Encoding"))
+		if err != nil {
 			return nil, err
 		}
-
-		if v, ok := any(request).(interface{ Speaks() int }); ok && v.Speaks() != fleet.Protocol {
-			return nil, robotmem.Errorf(robotmem.Conflict, "protocol",
-				"is %d, and this site speaks %d; install the same version of robotmem on the robot and the site, the site first", v.Speaks(), fleet.Protocol)
+		request := new(Request)
+		if err := decode(data, request); err != nil {
+			return nil, err
 		}
 
 		return f(r.Context(), n, request)
 	}
 }
 
-func decode(body io.Reader, encoding string, to any) error {
+// unpacked reads a request. A small one may unpack to any size.
+func unpacked(body io.Reader, encoding string) ([]byte, error) {
 	if encoding == "gzip" {
 		z, err := gzip.NewReader(body)
 		if err != nil {
-			return robotmem.Errorf(robotmem.Invalid, "body", "is not gzip")
+			return nil, robotmem.Errorf(robotmem.Invalid, "body", "is not gzip")
 		}
+		body = z
+	}
 
-		// A small body may unpack to any size.
-		body = io.LimitReader(z, fleet.MaxUnpacked)
+	data, err := io.ReadAll(io.LimitReader(body, fleet.MaxRequest+1))
+	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
+		return nil, robotmem.Errorf(robotmem.TooLarge, "body", "must be at most %d bytes", large.Limit)
+	}
+	if err != nil {
+		return nil, robotmem.Errorf(robotmem.Invalid, "body", "cannot be read (%s); send it again", robotmem.Reason(err))
+	}
+	if len(data) > fleet.MaxRequest {
+		return nil, robotmem.Errorf(robotmem.TooLarge, "body", "must unpack to at most %d bytes", fleet.MaxRequest)
+	}
+
+	return data, nil
+}
+
+// decode decodes a request within the bounds of the protocol, and checks the version that it speaks.
+func decode(data []byte, to any) error {
+	// Decoding takes many times the memory of the text, so the items are counted first.
+	if err := fleet.CheckBounds(data); err != nil {
+		return err
 	}
 
 	// A field that this site does not know would be lost without a word.
-	d := json.NewDecoder(body)
+	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
-	err := d.Decode(to)
-	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
-		return robotmem.Errorf(robotmem.TooLarge, "body", "must be at most %d bytes", large.Limit)
-	}
-	if err != nil {
+	if err := d.Decode(to); err != nil {
 		return robotmem.Errorf(robotmem.Invalid, "body", "is not the JSON of this request: %v", err)
+	}
+	if v, ok := to.(interface{ Speaks() int }); ok && v.Speaks() != fleet.Protocol {
+		return robotmem.Errorf(robotmem.Conflict, "protocol",
+			"is %d, and this site speaks %d; install the same version of robotmem on the robot and the site, the site first", v.Speaks(), fleet.Protocol)
+	}
+	if p, ok := to.(*fleet.PushRequest); ok {
+		return p.CheckBounds()
 	}
 
 	return nil
-}
-
-// receivePayload stores the payload of a memory: a push of this memory on one line, then the bytes.
-func receivePayload(ctx context.Context, node Memories, body io.Reader) error {
-	// The line is read without copying, so the buffer limits its length.
-	in, p := bufio.NewReaderSize(body, mostHead), &fleet.PushRequest{}
-	head, err := in.ReadSlice('\n')
-	if err == nil {
-		err = json.Unmarshal(head, p)
-	}
-	if err != nil || len(p.Memories) != 1 || p.Memories[0].Payload == nil || p.Memories[0].Payload.Bytes < 0 {
-		return robotmem.Errorf(robotmem.Invalid, "body",
-			"must begin with a line of at most %d bytes that is the push of one memory with a payload", mostHead)
-	}
-
-	// The robot and its rights are checked before any byte of the payload is stored.
-	if err := requireRobot(ctx, p.Robot); err != nil {
-		return err
-	}
-
-	m := &p.Memories[0]
-	a := newArrival(ctx, p, &fleet.PushResponse{})
-	if err := a.admit(ctx, m); err != nil {
-		return err
-	}
-
-	n, leave, err := node(ctx, 0, m.Payload.Bytes)
-	if err != nil {
-		return err
-	}
-
-	defer leave()
-
-	// The bytes follow the line in the same reader. The import checks their length and their hash.
-	_, err = engine.Of(n).Receive(ctx, &fleet.Entries{List: []*archive.Entry{
-		{Memories: []archive.Memory{m.Memory}}, {Payload: &archive.Data{SHA256: m.Payload.SHA256, Bytes: m.Payload.Bytes, Reader: in}},
-	}}, archive.ImportOptions{}, a)
-
-	return err
 }

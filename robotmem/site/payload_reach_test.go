@@ -42,7 +42,6 @@ func TestASumGivesNoBytesOfAnotherTenant(t *testing.T) {
 // A robot gets no bytes of a collection that it may not read by naming their SHA-256 in a memory of its own.
 func TestASumGivesNoBytes(t *testing.T) {
 	t.Parallel()
-	awaits(t, "a push is to prove that it has the bytes")
 	u := newAttack(t)
 	thief := u.token(t, "north", TokenSpec{Name: "thief", Role: "robot", Robot: ownRobot, Collections: []string{"a", "a2"}})
 	foreign := foreignBytes
@@ -91,7 +90,6 @@ func TestASumGivesNoBytes(t *testing.T) {
 // The answer to a push does not say whether a payload is there that the robot may not read.
 func TestASumIsNoQuestion(t *testing.T) {
 	t.Parallel()
-	awaits(t, "Wanted is to name what the robot may not read")
 	u := newAttack(t)
 	thief := u.token(t, "north", TokenSpec{Name: "thief", Role: "robot", Robot: ownRobot, Collections: []string{"a", "a2"}})
 	foreign := foreignBytes

@@ -3,7 +3,6 @@ package site
 import (
 	"bytes"
 	"context"
-	"errors"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -186,38 +185,48 @@ func clockOf(h *fleet.HelloRequest, now time.Time) any {
 	return max(-most, min(most, h.Clock.Sub(now))).Milliseconds()
 }
 
-// purgeUnknown notes the purge of a memory that the site does not have: a copy of the robot's memory may still hold it,
-// and would bring it, and other robots may have it from before the site was restored. Nobody knows any more which
-// collection it was in, so all feeds of the caller's collections say it.
-func purgeUnknown(ctx context.Context, n *local.Node, robot, uid string) error {
-	named := struct {
-		UID string `json:"purged" validate:"uid"`
-	}{uid}
-	if err := robotmem.Validate("", &named); err != nil {
-		return err
+// purgeUnknown notes the purges of memories that the site does not have: a copy of the robot's memory may still hold
+// them, and would bring them, and other robots may have them from before the site was restored. Nobody knows any more
+// which collection they were in, so all feeds of the caller's collections say it.
+func purgeUnknown(ctx context.Context, n *local.Node, robot string, uids []string) error {
+	if len(uids) == 0 {
+		return nil
 	}
 
 	return engine.Of(n).Store.Write(ctx, func(tx *store.Tx) error {
-		purged, err := tx.Purged(uid)
-		if err != nil || purged {
-			return err
-		}
-
-		// No memory has a negative number.
-		revision := tx.NextRevision()
-
 		heads, err := tx.FeedHeads("[]", true)
 		if err != nil {
 			return err
 		}
-		err = errors.Join(tx.Exec(store.InsertPurged, -revision, uid, revision),
-			tx.Exec(store.FeedAdd, fleet.OwnFeed(robot), uid, fleet.Purged))
+		feeds := []string{fleet.OwnFeed(robot)}
 		for i := range heads {
-			if err == nil && requireCollection(ctx, heads[i].Feed) == nil {
-				err = tx.Exec(store.FeedAdd, heads[i].Feed, uid, fleet.Purged)
+			if requireCollection(ctx, heads[i].Feed) == nil {
+				feeds = append(feeds, heads[i].Feed)
 			}
 		}
 
-		return err
+		for _, uid := range uids {
+			purged, err := tx.Purged(uid)
+			if err != nil {
+				return err
+			}
+			if purged {
+				continue
+			}
+
+			// No memory has a negative number.
+			revision := tx.NextRevision()
+			err = tx.Exec(store.InsertPurged, -revision, uid, revision)
+			for _, feed := range feeds {
+				if err == nil {
+					err = tx.Exec(store.FeedAdd, feed, uid, fleet.Purged)
+				}
+			}
+			if err != nil {
+				return err
+			}
+		}
+
+		return nil
 	})
 }

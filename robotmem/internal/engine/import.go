@@ -57,7 +57,8 @@ func (n *Engine) receive(
 	if !o.DryRun && sync == nil {
 		err = errors.Join(err, in.audit(ctx, err != nil))
 	}
-	if in.report.Memories.Created+in.report.Memories.Updated > 0 && !o.DryRun {
+	changed := in.report.Memories.Created + in.report.Memories.Updated
+	if changed+in.report.Payloads.Stored > 0 && !o.DryRun {
 		n.maintenance.NotifyFeatures()
 	}
 	if err != nil {
@@ -254,7 +255,8 @@ func (in *importing) want(c *store.Conn) error {
 		if err != nil {
 			return err
 		}
-		if stored != nil && in.node.Store.HasPayload(stored) {
+		// Who syncs proves with the bytes that it has them. That they are here proves nothing.
+		if in.sync == nil && stored != nil && in.node.Store.HasPayload(stored) {
 			p.known[a.Payload.SHA256] = true
 			continue
 		}
@@ -295,7 +297,7 @@ func (in *importing) flush(ctx context.Context) error {
 
 	in.report.Payloads.Known += int64(len(p.known))
 	for sum, a := range p.wanted {
-		if !a.Payload.Lost {
+		if a.Payload != nil && !a.Payload.Lost {
 			p.missing[sum] = true
 		}
 	}
@@ -430,6 +432,11 @@ func (in *importing) storePart(c *store.Conn, tx *store.Tx, r *archive.ImportRep
 			err = n.replaceImported(tx, a, known)
 		case v == store.ImportSame:
 			err = tx.MergeUses(a, known)
+		}
+		// The state is known, and the bytes follow it.
+		if err == nil && a.Proven && (v == store.ImportSame || v == store.ImportKeep) && known.Payload == nil {
+			err = tx.AttachPayload(known.ID, p.payloads[a.Payload.SHA256].Sum[:])
+			id = known.ID
 		}
 		if err == nil && in.sync != nil {
 			memoryID := id

@@ -41,6 +41,7 @@ func (in *importing) payload(ctx context.Context, d *archive.Data) error {
 	}
 
 	in.part.payloads[d.SHA256] = w
+	a.Proven = true
 
 	return nil
 }

@@ -13,6 +13,8 @@ import (
 type ImportRecord struct {
 	*archive.Memory
 	Rec *record.Record
+	// Proven says that the bytes of the payload came with the record and have its SHA-256.
+	Proven bool
 }
 
 // Decision is what an import does with a record.
@@ -24,6 +26,7 @@ const (
 	ImportSame             // the same state, but counters and tags may differ
 	ImportKeep             // the stored state is newer
 	ImportPurged           // purged on this node
+	ImportRefused          // not the sender's to change
 )
 
 // Add counts a record by what was decided.
@@ -39,6 +42,8 @@ func (v Decision) Add(c *archive.ImportCount) {
 		c.Kept++
 	case ImportPurged:
 		c.Purged++
+	case ImportRefused:
+		c.Refused++
 	}
 }
 
@@ -225,6 +230,24 @@ func (tx *Tx) Lose(id int64, a *ImportRecord) error {
 		Reason:         ReasonLostBefore,
 		EvictedAt:      FormatTime(tx.Now),
 	})
+}
+
+// AttachPayload gives a memory that has no payload one. Its features are computed again.
+func (tx *Tx) AttachPayload(id int64, sum []byte) error {
+	return errors.Join(
+		tx.withChecksum(id, func() error { return tx.Exec(AttachPayload, sum, tx.NextRevision(), id) }),
+		tx.Exec(DeleteFeaturesOfMemory, id),
+		tx.BeginFeatureEpoch())
+}
+
+// Reach reports whether a payload is named by a memory in a set of collections, empty for all.
+func (c *Conn) Reach(collections, hexSum string) (found bool, err error) {
+	err = c.Query(CollectionsNaming, []any{sumBytes(hexSum)}, func(s Row) error {
+		found = found || collections == "" || robotmem.InCollections(collections, s.ColumnText(0))
+		return nil
+	})
+
+	return found, err
 }
 
 // FoundAgain removes the evictions that record a payload as lost, after the payload was

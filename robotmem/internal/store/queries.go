@@ -35,6 +35,7 @@ var (
 	ArchivedSince            = Query{"ArchivedSince"}
 	ArchivedSuccessors       = Query{"ArchivedSuccessors"}
 	ArchivedVersions         = Query{"ArchivedVersions"}
+	AttachPayload            = Query{"AttachPayload"}
 	AuditPage                = Query{"AuditPage"}
 	AuditPageOfMemory        = Query{"AuditPageOfMemory"}
 	BestPerception           = Query{"BestPerception"}
@@ -51,6 +52,7 @@ var (
 	ClearPastSuccessors      = Query{"ClearPastSuccessors"}
 	ClearScrub               = Query{"ClearScrub"}
 	ClearSuccessors          = Query{"ClearSuccessors"}
+	CollectionsNaming        = Query{"CollectionsNaming"}
 	ColumnsOf                = Query{"ColumnsOf"}
 	ConfirmFleetLink         = Query{"ConfirmFleetLink"}
 	ConflictByID             = Query{"ConflictByID"}
@@ -264,6 +266,7 @@ var (
 	ResetModel               = Query{"ResetModel"}
 	RevisionByUID            = Query{"RevisionByUID"}
 	RewriteFile              = Query{"RewriteFile"}
+	RobotsOfSession          = Query{"RobotsOfSession"}
 	RobotsOfSite             = Query{"RobotsOfSite"}
 	SameFullText             = Query{"SameFullText"}
 	SchemaVersion            = Query{"SchemaVersion"}
@@ -342,9 +345,9 @@ var Queries = []Query{
 	AddToCounter, AddUse, AdoptFleetState, AdvanceModel, AdvanceReplica, AllColumns, AllContexts, AllMemoryIDs,
 	AllModels, AllOutcomes, AllSessionIDs, AllSessions, AllVectors, AllVersions, ArchivedByUID, ArchivedMemories,
 	ArchivedOrigins, ArchivedPastSuccessors, ArchivedRecalls, ArchivedSessionOrigins, ArchivedSessions,
-	ArchivedSightings, ArchivedSince, ArchivedSuccessors, ArchivedVersions, AuditPage, AuditPageOfMemory,
+	ArchivedSightings, ArchivedSince, ArchivedSuccessors, ArchivedVersions, AttachPayload, AuditPage, AuditPageOfMemory,
 	BestPerception, ChangeCounter, ChangedColumns, ChangedIDs, ChangedIDsPage, ChangedTexts, ChangedWithVectors,
-	ClaimOfReplica, ClaimReplica, ClearAudit, ClearOutcome, ClearPastSuccessors, ClearScrub, ClearSuccessors, ColumnsOf,
+	ClaimOfReplica, ClaimReplica, ClearAudit, ClearOutcome, ClearPastSuccessors, ClearScrub, ClearSuccessors, CollectionsNaming, ColumnsOf,
 	ConfirmFleetLink, ConflictByID, ConflictRule, ConflictsOpen, ContextAtRevision, ContextOf, CopiesCredited,
 	CountActive, CountCredit, CountEqualSignatures, CountEvictions, CountEvictionsOf, CountExtraFullText,
 	CountExtraSignatures, CountExtraTags, CountFleetLinksResent, CountFleetNotes, CountLostNaming, CountMemory,
@@ -375,7 +378,7 @@ var Queries = []Query{
 	PutCredit, PutFeatures, PutFeedCursor, PutFleetCopy, PutFleetFeed, PutFleetLink, PutFleetNote, PutFleetSent,
 	PutPayload, PutReplica, PutSnapshotHead, PutUserTag, PutVector, QuickCheck, RebuildFullText, RecallCounters,
 	RecallHours, RecallsOfSession, ReplaceIdentity, ReplaceStream, ReplicaOf, ReplicaOfRobot, ReplicationSettings,
-	RequestOf, ResetFullText, ResetModel, RevisionByUID, RewriteFile, RobotsOfSite, SameFullText, SchemaVersion,
+	RequestOf, ResetFullText, ResetModel, RevisionByUID, RewriteFile, RobotsOfSession, RobotsOfSite, SameFullText, SchemaVersion,
 	ScrubUpto, SecureDeleteOff, SecureDeleteOn, ServerState, SessionByID, SessionContext, SessionOfOrigin,
 	SessionsByCollection, SessionsByColumn, SessionsByTime, SetAutoTags, SetChangeCounter, SetChecksum, SetCounter,
 	SetFeatureRules, SetFileID, SetFilePlace, SetFullTextUpto, SetIdentity, SetModelSeq, SetModelState, SetOutcome,

@@ -259,6 +259,9 @@ FROM versions v
 WHERE v.memory_id = $1
 ORDER BY v.valid_to, v.version, v.rowid;
 
+-- name: AttachPayload
+UPDATE memories SET perception_data = $1, revision = $2 WHERE id = $3 AND perception_data IS NULL;
+
 -- name: AuditPage
 SELECT at, action, memory_id, uid, session_id, collection, who, tool, reason,
 before, after, id
@@ -378,6 +381,9 @@ UPDATE counters SET value = 0 WHERE name = 'scrub' AND value <= $1;
 
 -- name: ClearSuccessors
 UPDATE memories SET superseded_by = NULL WHERE superseded_by = $1;
+
+-- name: CollectionsNaming
+SELECT DISTINCT collection FROM memories WHERE perception_data = $1;
 
 -- name: ColumnsOf
 SELECT m.id, m.revision, m.collection, m.session_id, m.category, m.type, m.perception_type, m.status,
@@ -1502,6 +1508,9 @@ UPDATE models SET upto = 0 WHERE id = $1;
 
 -- name: RewriteFile
 -- none
+
+-- name: RobotsOfSession
+SELECT DISTINCT coalesce(robot, '') FROM memories WHERE session_id = $1;
 
 -- name: RobotsOfSite
 SELECT r.replica, r.robot, coalesce(r.version, ''), r.joined_at, r.seen_at, coalesce(r.pushed_at, ''),

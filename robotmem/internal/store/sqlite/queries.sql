@@ -253,6 +253,9 @@ FROM versions v
 WHERE v.memory_id = ?
 ORDER BY v.valid_to, v.version, v.rowid;
 
+-- name: AttachPayload
+UPDATE memories SET perception_data = ?, revision = ? WHERE id = ? AND perception_data IS NULL;
+
 -- name: AuditPage
 SELECT at, action, memory_id, uid, session_id, collection, who, tool, reason,
 before, after, id
@@ -376,6 +379,9 @@ UPDATE counters SET value = 0 WHERE name = 'scrub' AND value <= ?;
 
 -- name: ClearSuccessors
 UPDATE memories SET superseded_by = NULL WHERE superseded_by = ?;
+
+-- name: CollectionsNaming
+SELECT DISTINCT collection FROM memories WHERE perception_data = ?;
 
 -- name: ColumnsOf
 SELECT m.id, m.revision, m.collection, m.session_id, m.category, m.type, m.perception_type, m.status,
@@ -1466,6 +1472,9 @@ SELECT revision FROM memories WHERE uid = ?;
 
 -- name: RewriteFile
 VACUUM;
+
+-- name: RobotsOfSession
+SELECT DISTINCT coalesce(robot, '') FROM memories WHERE session_id = ?;
 
 -- name: RobotsOfSite
 -- none
