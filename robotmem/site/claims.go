@@ -140,12 +140,9 @@ func sessionOf(c *store.Conn, s *store.SessionRow, robot string) (bool, error) {
 // requireMemory fails with Forbidden if a stored memory is not the caller's: of another robot than that
 // of its token, or in a collection that it has not. The stored row decides, not what a push says.
 func requireMemory(caller robotmem.Caller, robot, collection string) error {
-	if caller.Role == robotmem.RoleRobot && robot != caller.Robot {
-		return robotmem.Errorf(robotmem.Forbidden, "uid", "is not a memory of the robot %s", caller.Robot)
-	}
-	if set := caller.Collections; set != "" && !robotmem.InCollections(set, collection) {
-		return robotmem.Errorf(robotmem.Forbidden, "uid",
-			"is not a memory of the robot %s: it is in another collection than the token has", caller.Robot)
+	foreign := caller.Role == robotmem.RoleRobot && robot != caller.Robot
+	if set := caller.Collections; foreign || set != "" && !robotmem.InCollections(set, collection) {
+		return robotmem.Errorf(robotmem.Forbidden, "uid", "is not a memory of the robot %s in the collections of its token", caller.Robot)
 	}
 
 	return nil
