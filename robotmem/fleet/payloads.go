@@ -117,7 +117,7 @@ func (r *Replicator) sendPayloads(ctx context.Context, p *PushRequest) error {
 		if m := &p.Memories[i]; slices.Contains(ack.Wanted, m.Payload.SHA256) {
 			err := r.sendPayload(ctx, m)
 			// This payload would be refused again, and the others would wait behind it.
-			if errors.Is(err, robotmem.Invalid) {
+			if ofMemory(err) {
 				err = r.putNotes(ctx, kindPayload, []SyncNote{{m.UID, robotmem.Explain(err).Detail()}})
 			}
 			if err != nil {
@@ -127,6 +127,16 @@ func (r *Replicator) sendPayloads(ctx context.Context, p *PushRequest) error {
 	}
 
 	return nil
+}
+
+// memoryFields are those of a memory that its robot may not send.
+var memoryFields = []string{"uid", "collection", "session_id", "superseded_by", "context.robot", "name"}
+
+// ofMemory reports whether a site refuses this payload, and not all that its token or its replica sends.
+func ofMemory(err error) bool {
+	e := (*robotmem.Error)(nil)
+	return errors.As(err, &e) && (e.Kind == robotmem.Invalid ||
+		e.Kind == robotmem.Forbidden && slices.Contains(memoryFields, e.Field))
 }
 
 func (r *Replicator) sendPayload(ctx context.Context, m *NumberedMemory) error {
