@@ -19,6 +19,7 @@ func (c *fleetConflictsCmd) Run(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
+
 		return a.show(c.JSON, &struct {
 			Conflicts []site.Conflict `json:"conflicts"`
 		}{list}, func(w *printed.Lines) { printed.FleetConflicts(w, list) })
@@ -47,6 +48,7 @@ func (c *fleetPurgesCmd) Run(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
+
 		return a.show(c.JSON, &struct {
 			Purges []site.Purge `json:"purges"`
 		}{list}, func(w *printed.Lines) { printed.FleetPurges(w, list) })

@@ -201,10 +201,12 @@ func (f *httpFleet) robot(name, feed string, t *traffic) *httpRobot {
 // meet introduces all robots.
 func (f *httpFleet) meet(ctx context.Context, robots int) error {
 	f.quiet = f.robot("quiet", quiet, &f.idle)
+
 	all := []*httpRobot{f.quiet}
 	for i := range robots {
 		f.robots = append(f.robots, f.robot(fmt.Sprintf("bench-%d", i), lessons, &f.busy))
 	}
+
 	for _, r := range append(all, f.robots...) {
 		hello := &fleet.HelloRequest{Protocol: fleet.Protocol, Replica: r.replica, Robot: r.name, Clock: time.Now()}
 		if err := r.ask(ctx, "hello", hello, &fleet.HelloResponse{}); err != nil {
@@ -245,6 +247,7 @@ func (f *httpFleet) work(ctx context.Context, length time.Duration) error {
 			}
 		})
 	}
+
 	for _, r := range f.robots {
 		var mine sync.Mutex // a replicator does one thing after the other
 		alone := func(do func(context.Context) error) func() error {
@@ -285,6 +288,7 @@ func (r *httpRobot) push(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	link := make(fleet.Link, 16)
 	for i := range link {
 		link[i] = byte(rand.Uint32()) //nolint:gosec // a name
@@ -425,10 +429,12 @@ func cpuOf(pid int) (t time.Duration) {
 	if len(fields) < 16 {
 		return 0
 	}
+
 	for _, field := range fields[12:14] {
 		n, _ := strconv.ParseInt(field, 10, 64)
 		t += time.Duration(n) * time.Second / ticks
 	}
+
 	for _, field := range fields[14:16] {
 		n, _ := strconv.ParseInt(field, 10, 64)
 		t += time.Duration(n) * time.Second / ticks
@@ -445,6 +451,7 @@ func (b *fleetBench) serverCPU() (t time.Duration) {
 	t = cpuOf(b.serverPID)
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	parent := strconv.Itoa(b.serverPID)
+
 	for _, path := range stats {
 		data, _ := os.ReadFile(path)
 		fields := strings.Fields(string(data[max(0, bytes.LastIndexByte(data, ')')):]))

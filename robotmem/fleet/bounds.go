@@ -87,6 +87,7 @@ func (p *PushRequest) CheckBounds() error {
 	for i := range p.Memories {
 		past += len(p.Memories[i].Versions)
 	}
+
 	for i := range p.Past {
 		past += len(p.Past[i].Versions)
 	}

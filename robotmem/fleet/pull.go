@@ -494,6 +494,7 @@ func (r *Replicator) bound(ctx context.Context) error {
 // unsubscribed forgets the copies of collections that are not subscribed to.
 func (r *Replicator) unsubscribed(ctx context.Context) error {
 	names := []string{}
+
 	for _, s := range r.Peer.Subscribe {
 		if s.Collection == robotmem.AllCollections {
 			return nil

@@ -154,6 +154,7 @@ func (a *arrival) requireSuccessors(c *store.Conn, present string, past []archiv
 	if present != "" {
 		uids = append(uids, present)
 	}
+
 	for i := range past {
 		if by := past[i].SupersededBy; by != "" {
 			uids = append(uids, by)
@@ -304,6 +305,7 @@ func (a *arrival) requireUnsigned(past []archive.Version) error {
 	if a.caller.Role != robotmem.RoleRobot {
 		return nil
 	}
+
 	for i := range past {
 		if _, err := a.signed(past[i].Context); err != nil {
 			return err

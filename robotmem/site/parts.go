@@ -84,12 +84,14 @@ func (a *arrival) refuse(uid string, why error) {
 // storePast adds past states to memories of the robot.
 func (a *arrival) storePast(ctx context.Context, n *local.Node) error {
 	pieces := []fleet.PastStates{}
+
 	for i := range a.push.Past {
 		p := &a.push.Past[i]
 		if err := a.checkPast(p); err != nil {
 			a.refuse(p.UID, err)
 			continue
 		}
+
 		for versions := range slices.Chunk(p.Versions, partItems) {
 			pieces = append(pieces, fleet.PastStates{UID: p.UID, Versions: versions})
 		}
@@ -126,6 +128,7 @@ func (a *arrival) checkPast(p *fleet.PastStates) error {
 	if err := checked.Storable(p); err != nil {
 		return err
 	}
+
 	for i := range p.Versions {
 		if err := checked.Version(&p.Versions[i]); err != nil {
 			return err
@@ -161,6 +164,7 @@ func (a *arrival) addPast(tx *store.Tx, p *fleet.PastStates) error {
 func keepPast(tx *store.Tx, known *store.Archived, past []archive.Version) error {
 	// A history may be long, so the states are looked up by their numbers.
 	have := map[int64][]*archive.Version{}
+
 	for i := range known.Versions {
 		v := &known.Versions[i]
 		have[v.Version] = append(have[v.Version], v)

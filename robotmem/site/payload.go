@@ -169,6 +169,7 @@ func (a *arrival) admitPayload(ctx context.Context, node Memories, m *fleet.Numb
 		if err != nil {
 			return err
 		}
+
 		switch {
 		case sender == nil:
 			return robotmem.Errorf(robotmem.Conflict, "replica", "is not known at this site; run robotmem fleet join again")

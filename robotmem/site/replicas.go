@@ -199,6 +199,7 @@ func purgeUnknown(ctx context.Context, n *local.Node, robot string, uids []strin
 			return err
 		}
 		feeds := []string{fleet.OwnFeed(robot)}
+
 		for i := range heads {
 			if requireCollection(ctx, heads[i].Feed) == nil {
 				feeds = append(feeds, heads[i].Feed)
@@ -216,6 +217,7 @@ func purgeUnknown(ctx context.Context, n *local.Node, robot string, uids []strin
 
 			// No memory has a negative number.
 			revision := tx.NextRevision()
+
 			err = tx.Exec(store.InsertPurged, -revision, uid, revision)
 			for _, feed := range feeds {
 				if err == nil {

@@ -31,6 +31,7 @@ func withNull(v reflect.Value, name string) string {
 		if v.Type().Elem().Kind() == reflect.Uint8 {
 			return ""
 		}
+
 		for i := range v.Len() {
 			if field := withNull(v.Index(i), name); field != "" {
 				return field

@@ -46,7 +46,6 @@ type robot struct {
 	told       []line // since the file began, or its backup
 	backup     string
 	backedUp   []line
-	process    *exec.Cmd
 	refused    map[string]bool
 	synced     int   // rounds
 	moved      int64 // by the last sync

@@ -94,6 +94,7 @@ func FleetConflicts(w *Lines, list []site.Conflict) {
 		w.Line("no conflict is open")
 		return
 	}
+
 	for i := range list {
 		c := &list[i]
 		w.Line("%d  %s, %s, %s", c.ID, c.Robot, c.UID, c.At.Format(time.RFC3339))
@@ -108,6 +109,7 @@ func FleetPurges(w *Lines, list []site.Purge) {
 	if len(list) == 0 {
 		w.Line("every robot has confirmed every purge")
 	}
+
 	for _, p := range list {
 		w.Line("%s, purged %s: %s", p.UID, p.At, strings.Join(p.Waiting, ", "))
 	}
