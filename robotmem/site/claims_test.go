@@ -66,7 +66,7 @@ func TestOneBadRecordIsRefusedAlone(t *testing.T) {
 	p.Past = []fleet.PastStates{{UID: "no\x00uid", Versions: []archive.Version{{Version: 1}}}}
 	p.Purged = []string{"no\x00uid either"}
 	p.Credits = []fleet.Credit{{UID: "no credit", Helped: 2}}
-	bad = append(bad, "a bad run", "no\x00uid", "no credit")
+	bad = append(bad, "a bad run", "no\x00uid", "no\x00uid either", "no credit")
 	slices.Sort(bad)
 
 	ack := u.answered(t, token, p)
