@@ -390,7 +390,7 @@ func TestFloodsAreRefused(t *testing.T) {
 			if status != 400 && status != 403 && status != 409 && status != 413 && !named {
 				t.Errorf("answered %d %.500s", status, answer)
 			}
-			if taken > 600 {
+			if taken > 200 {
 				t.Errorf("a request of %d bytes takes %d MiB", len(body), taken)
 			}
 			if strings.Contains(answer, "SQLSTATE") || strings.Contains(answer, "goroutine") || bytes.Contains([]byte(answer), []byte("/tmp/")) {

@@ -244,12 +244,12 @@ func (u *underAttack) cells(o *others) []syncCell {
 		call("a pull in the name of another robot", "pull", forbidden, u.pull("b-robot", "a")),
 		call("a conflict", "settle", forbidden, map[string]any{"id": 1, "keep": "robot"}),
 		call("an unknown call", "drop", absent, map[string]any{}),
+		// These are the last ones, because the tenant has a memory of this uid then.
+		memory("the uid of a memory of another tenant", stored, func(m *fleet.NumberedMemory) { m.UID = o.south }),
 		push("a purge of what only another tenant has", stored, func(p *fleet.PushRequest) { p.Purged = []string{o.south} }),
 		// Nobody else may bring what the robot has purged before it was sent.
 		push("a purge of what never arrived", stored, func(p *fleet.PushRequest) { p.Purged = []string{uuid.NewString()} }),
 		push("a purge of what is no uid", isRefused, func(p *fleet.PushRequest) { p.Purged = []string{"", "%"} }),
-		// The last one, because the tenant has a memory of this uid then.
-		memory("the uid of a memory of another tenant", stored, func(m *fleet.NumberedMemory) { m.UID = o.south }),
 	}
 }
 
