@@ -166,6 +166,7 @@ torture:
 
 torture-short:
 	$(GO) run ./robotmem/internal/torture -short
+	$(GO) test ./robotmem/site/torture -count=1 -for 60s
 
 # Hostile HTTP requests, made from the OpenAPI document. CI runs 30 seconds.
 SECONDS_OF_REQUESTS ?= 600

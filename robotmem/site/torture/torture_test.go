@@ -19,11 +19,10 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store/postgres/postgrestest"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/local"
-	"github.com/robotmem/robotmem-go/robotmem/robotmemtest/rounds"
 )
 
 var (
-	duration = flag.Duration("for", 0, "how long the fleet is disturbed; 20 s if zero, and a minute in CI")
+	duration = flag.Duration("for", 0, "how long the fleet is disturbed; 10 s if zero")
 	seed     = flag.Uint64("seed", 0, "of the first fleet; by the time if zero")
 )
 
@@ -47,7 +46,7 @@ func TestAFleetLosesAndKeepsNothing(t *testing.T) {
 	}
 	long := *duration
 	if long == 0 {
-		long = time.Duration(rounds.Of(20, 60)) * time.Second
+		long = 10 * time.Second
 	}
 	first := *seed
 	if first == 0 {
