@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/live"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/serving"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/syncing"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive/sensors"
@@ -32,7 +33,7 @@ func (c *attachCmd) Run(ctx context.Context, a *app) error {
 	}
 
 	return a.Use(ctx, func(m robotmem.Node) error {
-		defer inBackground(ctx, func(ctx context.Context) { a.syncing.Run(ctx, m, a.Config.onServer(), a.Version, a.Log) })()
+		defer serving.InBackground(ctx, func(ctx context.Context) { a.syncing.Run(ctx, m, a.Config.onServer(), a.Version, a.Log) })()
 		p := &live.Printer{Out: a.Stdout, JSON: c.JSON}
 		o.Node, o.Collection, o.Log = syncing.Joined(m, a.Config.onServer()), a.Config.Collection, a.Log
 		o.Sink = &sensors.Sink{Node: m, Collection: a.Config.Collection, Savers: 1}

@@ -5,10 +5,10 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/amounts"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/sitetokens"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/site"
@@ -67,52 +67,15 @@ type fleetTenantLimitCmd struct {
 
 // Run sets the limits that are given and prints all.
 func (c *fleetTenantLimitCmd) Run(ctx context.Context, a *app) error {
-	var (
-		l   site.Limits
-		err error
-	)
-	count := func(s string) (int64, error) {
-		n, err := strconv.ParseInt(s, 10, 64)
-		if n < 0 {
-			err = strconv.ErrRange
-		}
-		return n, err
-	}
-	if l.Memories, err = limit(c.Memories, -1, count); err != nil {
-		return invalid("memories", "must be a number of memories or none, not %q", c.Memories)
-	}
-	if l.PayloadBytes, err = limit(c.Bytes, -1, parseSize); err != nil {
-		return invalid("payload-bytes", "must be a size such as 200GB or none, not %q", c.Bytes)
-	}
-
-	rate := func(s string) (float64, error) {
-		n, err := strconv.ParseFloat(s, 64)
-		if !(n > 0 && n <= maxRate) {
-			err = strconv.ErrRange
-		}
-		return n, err
-	}
-	if l.RequestsPerSecond, err = limit(c.PerSecond, -1, rate); err != nil {
-		return invalid("per-second", "must be more than 0 to %d requests or none, not %q", maxRate, c.PerSecond)
+	l, err := amounts.Limits(c.Memories, c.Bytes, c.PerSecond)
+	if err != nil {
+		return err
 	}
 
 	return a.atSite(ctx, func(s *site.Site) error {
 		t, err := s.Limit(ctx, c.Name, l)
 		return a.showResult(c.JSON, &t, err)
 	})
-}
-
-// limit parses a limit: nil if it is not given, none if it is to be taken away.
-func limit[N int64 | float64](s string, none N, parse func(string) (N, error)) (*N, error) {
-	switch s {
-	case "":
-		return nil, nil
-	case "none":
-		return &none, nil
-	}
-	n, err := parse(s)
-
-	return &n, err
 }
 
 type fleetTokenCmd struct {

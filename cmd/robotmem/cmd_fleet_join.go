@@ -11,7 +11,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/amounts"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/printed"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/serving"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/fleet"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -51,7 +53,7 @@ func (c *fleetJoinCmd) Run(ctx context.Context, a *app) error {
 	}
 
 	if c.Bandwidth != "" {
-		if p.Bandwidth, err = parseSize(c.Bandwidth); err != nil {
+		if p.Bandwidth, err = amounts.Size(c.Bandwidth); err != nil {
 			return invalid("bandwidth", "must be a size such as 200kB, not %q", c.Bandwidth)
 		}
 	}
@@ -111,7 +113,7 @@ func (c *fleetJoinCmd) Run(ctx context.Context, a *app) error {
 			return err
 		}
 
-		if host := site.Hostname(); site.Scheme == "http" && !loopbackName(host) {
+		if host := site.Hostname(); site.Scheme == "http" && !serving.Loopback(host) {
 			a.warn("warning: tokens and facts pass to " + host + " in the clear; give the site TLS and join again with https://")
 		}
 		a.note("joined %s as %s; robotmem web or mcp on this memory sends its changes while it runs, robotmem fleet sync does it now", p.URL, p.Robot)

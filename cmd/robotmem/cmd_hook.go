@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/serving"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/agent"
 	"github.com/robotmem/robotmem-go/robotmem/client"
@@ -122,7 +123,7 @@ func (a *app) serveHooks(ctx context.Context, svc robotmem.Node) {
 	}
 
 	h := &agent.Hooks{Node: svc, Collection: a.Config.Collection, Folder: a.journals(name), Log: a.Log}
-	defer inBackground(ctx, h.Sweep)()
+	defer serving.InBackground(ctx, h.Sweep)()
 	server := web.NewServer(svc, web.Options{Logger: a.Log, Version: a.Version, MaxConns: 32})
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/collected"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/serving"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/syncing"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/attach"
@@ -33,10 +34,10 @@ func (c *mcpCmd) Run(ctx context.Context, a *app) error {
 	}
 
 	return a.Use(ctx, func(m robotmem.Node) error {
-		defer inBackground(ctx, func(ctx context.Context) { a.makeBackups(ctx, m) })()
-		defer inBackground(ctx, func(ctx context.Context) { a.syncing.Run(ctx, m, a.Config.onServer(), a.Version, a.Log) })()
+		defer serving.InBackground(ctx, func(ctx context.Context) { a.makeBackups(ctx, m) })()
+		defer serving.InBackground(ctx, func(ctx context.Context) { a.syncing.Run(ctx, m, a.Config.onServer(), a.Version, a.Log) })()
 		if c.Hooks {
-			defer inBackground(ctx, func(ctx context.Context) { a.serveHooks(ctx, m) })()
+			defer serving.InBackground(ctx, func(ctx context.Context) { a.serveHooks(ctx, m) })()
 		}
 		s := mcp.NewServer(collected.In(syncing.Joined(m, a.Config.onServer()), a.Config.Collection), options)
 

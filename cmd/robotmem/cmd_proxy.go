@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/serving"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/agent/model"
 	"github.com/robotmem/robotmem-go/robotmem/agent/proxy"
@@ -47,7 +48,7 @@ func (c *proxyCmd) Run(ctx context.Context, a *app) error {
 		return invalid("max-turns", "must be 0 or more, not %d", c.MaxTurns)
 	}
 
-	onlyLocal, err := localOnly(c.Addr)
+	onlyLocal, err := serving.OnlyLocal(c.Addr)
 	if err != nil {
 		return err
 	}
@@ -85,7 +86,7 @@ func (c *proxyCmd) Run(ctx context.Context, a *app) error {
 			o.After = workers.Chat(&workers.Workers{Node: node, Model: llm, Log: a.Log}, done)
 		}
 		if m, ok := node.(*local.Node); ok {
-			defer inBackground(ctx, func(ctx context.Context) { _ = m.Warm(ctx) })()
+			defer serving.InBackground(ctx, func(ctx context.Context) { _ = m.Warm(ctx) })()
 		}
 
 		return c.serve(ctx, a, proxy.New(o))
@@ -95,7 +96,7 @@ func (c *proxyCmd) Run(ctx context.Context, a *app) error {
 func (c *proxyCmd) serve(ctx context.Context, a *app, p *proxy.Proxy) (err error) {
 	defer func() { err = errors.Join(err, p.Close()) }()
 
-	l, err := listen(ctx, c.Addr)
+	l, err := serving.Listen(ctx, c.Addr)
 	if err != nil {
 		return err
 	}
@@ -106,7 +107,7 @@ func (c *proxyCmd) serve(ctx context.Context, a *app, p *proxy.Proxy) (err error
 
 	const headers = 10 * time.Second
 
-	return serve(ctx, &http.Server{Handler: p, ReadHeaderTimeout: headers}, l)
+	return serving.Serve(ctx, &http.Server{Handler: p, ReadHeaderTimeout: headers}, l)
 }
 
 // whatIsStored tells whoever starts a proxy what it does not do, "" if it does all.

@@ -7,21 +7,18 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
-	"net/netip"
 	"os"
 	"regexp"
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"sync"
-	"syscall"
-	"time"
 
 	"github.com/go-viper/mapstructure/v2"
 
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/amounts"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/collected"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/limits"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/serving"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/syncing"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/tokens"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -45,12 +42,8 @@ type webCmd struct {
 	Rate       *string  `name:"rate" placeholder:"N" help:"Requests a second of each token or address, 0 for no limit (ROBOTMEM_RATE). Default 100, on a loopback address 0." mapstructure:"rate,omitempty"`
 }
 
-const (
-	shutdownTimeout = 10 * time.Second // for requests in flight at a signal
-	// defaultRate lets a page load a hundred thumbnails at once, and stops a client that calls in a loop.
-	defaultRate = 100
-	maxRate     = 1_000_000
-)
+// defaultRate lets a page load a hundred thumbnails at once, and stops a client that calls in a loop.
+const defaultRate = 100
 
 // Run serves until a signal comes. It prints the address of the node once the node accepts connections.
 func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
@@ -62,7 +55,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 
-	onlyLocal, err := localOnly(set.Addr)
+	onlyLocal, err := serving.OnlyLocal(set.Addr)
 	if err != nil {
 		return err
 	}
@@ -101,7 +94,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 
-	tlsConfig, err := loadTLS(set.TLSCert, set.TLSKey)
+	tlsConfig, err := serving.TLS(set.TLSCert, set.TLSKey)
 	if err != nil {
 		return err
 	}
@@ -135,11 +128,11 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 
 	defer func() { err = errors.Join(err, m.Close()) }()
-	defer inBackground(ctx, func(ctx context.Context) { a.makeBackups(ctx, m) })()
-	defer inBackground(ctx, func(ctx context.Context) { a.syncing.Run(ctx, m, a.Config.onServer(), a.Version, a.Log) })()
-	defer inBackground(ctx, func(ctx context.Context) { a.dreamWhenIdle(ctx, m) })()
+	defer serving.InBackground(ctx, func(ctx context.Context) { a.makeBackups(ctx, m) })()
+	defer serving.InBackground(ctx, func(ctx context.Context) { a.syncing.Run(ctx, m, a.Config.onServer(), a.Version, a.Log) })()
+	defer serving.InBackground(ctx, func(ctx context.Context) { a.dreamWhenIdle(ctx, m) })()
 	// Load the indexes now, so that the first question does not wait for them.
-	defer inBackground(ctx, func(ctx context.Context) {
+	defer serving.InBackground(ctx, func(ctx context.Context) {
 		if err := m.Warm(ctx); err != nil && ctx.Err() == nil {
 			a.Log.Warn("the indexes are not in memory yet", "err", err)
 		}
@@ -232,7 +225,7 @@ func (a *app) serveSite(ctx context.Context, options *web.Options, onlyLocal boo
 
 // serveOver listens and serves until ctx ends.
 func (a *app) serveOver(ctx context.Context, svc robotmem.Node, options *web.Options, onlyLocal bool, tlsConfig *tls.Config) error {
-	l, err := listen(ctx, a.Config.Addr)
+	l, err := serving.Listen(ctx, a.Config.Addr)
 	if err != nil {
 		return err
 	}
@@ -250,7 +243,7 @@ func (a *app) serveOver(ctx context.Context, svc robotmem.Node, options *web.Opt
 	// The listener already accepts connections, so a program that waits for this line can connect at once.
 	fmt.Fprintln(a.Stdout, address)
 
-	return serve(ctx, server, l)
+	return serving.Serve(ctx, server, l)
 }
 
 // basePaths matches the paths below which a proxy may serve a node.
@@ -263,8 +256,8 @@ func webOptions(s *config, local bool) (o web.Options, err error) {
 	}
 
 	if s.Rate != "" {
-		if o.Rate, err = strconv.ParseFloat(s.Rate, 64); err != nil || !(o.Rate >= 0 && o.Rate <= maxRate) {
-			return o, invalid("rate", "must be 0 to %d requests a second, not %q", maxRate, s.Rate)
+		if o.Rate, err = strconv.ParseFloat(s.Rate, 64); err != nil || !(o.Rate >= 0 && o.Rate <= amounts.MaxRate) {
+			return o, invalid("rate", "must be 0 to %d requests a second, not %q", amounts.MaxRate, s.Rate)
 		}
 	}
 
@@ -285,90 +278,4 @@ func webOptions(s *config, local bool) (o web.Options, err error) {
 	}
 
 	return o, nil
-}
-
-// loadTLS returns nil for plain HTTP.
-func loadTLS(cert, key string) (*tls.Config, error) {
-	if cert == "" && key == "" {
-		return nil, nil
-	}
-	pair, err := tls.LoadX509KeyPair(cert, key)
-	if err != nil {
-		return nil, invalid("tls-cert", "%q and --tls-key %q are not a certificate and its key: %v", cert, key, err)
-	}
-
-	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
-}
-
-// localOnly reports whether only this machine reaches the address.
-func localOnly(addr string) (bool, error) {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return false, invalid("addr", "must be HOST:PORT such as 127.0.0.1:7878, not %q", addr)
-	}
-	return loopbackName(host), nil
-}
-
-// loopbackName reports whether a host is this machine.
-func loopbackName(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
-}
-
-// inBackground runs f until the returned func is called, which waits for it.
-func inBackground(ctx context.Context, f func(context.Context)) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-
-	var running sync.WaitGroup
-	running.Go(func() { f(ctx) })
-
-	return func() {
-		cancel()
-		running.Wait()
-	}
-}
-
-func listen(ctx context.Context, addr string) (net.Listener, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, &robotmem.Error{Kind: robotmem.Unavailable, Field: "addr", Err: fmt.Errorf("%s is in use, perhaps by another robotmem web; choose another with --addr, such as --addr 127.0.0.1:0 for a free port", addr)}
-	}
-	if err != nil {
-		return nil, &robotmem.Error{Kind: robotmem.Unavailable, Field: "addr", Err: fmt.Errorf("cannot listen: %w", err)}
-	}
-
-	return l, nil
-}
-
-// serve runs until ctx ends, then lets requests in flight finish.
-func serve(ctx context.Context, s *http.Server, l net.Listener) error {
-	ended := make(chan error, 1)
-
-	go func() {
-		if s.TLSConfig != nil {
-			ended <- s.ServeTLS(l, "", "")
-			return
-		}
-		ended <- s.Serve(l)
-	}()
-
-	select {
-	case err := <-ended:
-		return fmt.Errorf("serving: %w", err)
-	case <-ctx.Done():
-	}
-
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
-	defer cancel()
-	err := s.Shutdown(grace)
-	if errors.Is(err, context.DeadlineExceeded) {
-		// Requests that hang are cut off.
-		err = s.Close()
-	}
-
-	if served := <-ended; !errors.Is(served, http.ErrServerClosed) {
-		err = errors.Join(err, served)
-	}
-
-	return err
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/goccy/go-yaml"
+	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/amounts"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/stdin"
 	"github.com/robotmem/robotmem-go/cmd/robotmem/internal/used"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -305,22 +306,22 @@ func (c *config) check() error {
 	}
 
 	var err error
-	if c.retention, err = parseRetention(c.Retention, c.MinFree); err != nil {
+	if c.retention, err = amounts.Retention(c.Retention, c.MinFree); err != nil {
 		return err
 	}
-	if c.backups, err = c.schedule(); err != nil {
+	if c.backups, err = amounts.Schedule(c.BackupTo, c.BackupEvery, c.BackupKeep); err != nil {
 		return err
 	}
 
 	if c.Memory != "" {
-		n, err := parseSize(c.Memory)
+		n, err := amounts.Size(c.Memory)
 		if err != nil {
 			return invalid("memory", "must be a size such as 64MiB, not %q", c.Memory)
 		}
 		c.memory = local.Memory(n)
 	}
 
-	switch n, err := parseSize(c.ImportLimit); {
+	switch n, err := amounts.Size(c.ImportLimit); {
 	case c.ImportLimit == "0":
 		c.imports = -1
 	case err == nil:
@@ -355,34 +356,6 @@ func (c *config) check() error {
 
 // isNoFile matches addresses, and names with a meaning for SQLite, that would otherwise name a new file.
 var isNoFile = regexp.MustCompile(`(?i)^(?:[a-z][a-z0-9+.-]+:/|(?:file|sqlite3?|mysql|postgres(?:ql)?):|:memory:$)`)
-
-// schedule is the schedule of backups, nil if none is set.
-func (c *config) schedule() (*backup.Schedule, error) {
-	if c.BackupTo == "" && c.BackupEvery == "" && c.BackupKeep == "" {
-		return nil, nil
-	}
-
-	s := &backup.Schedule{}
-	// A missing folder is no error here: its disk may be mounted later.
-	info, err := os.Stat(c.BackupTo)
-	if c.BackupTo == "" || err == nil && !info.IsDir() {
-		return nil, invalid("backup.to", "must be the folder of the backups, such as one on another disk, not %q", c.BackupTo)
-	}
-	if s.Dir, err = filepath.Abs(c.BackupTo); err != nil {
-		return nil, invalid("backup.to", "%v", err)
-	}
-	if s.Every, err = time.ParseDuration(c.BackupEvery); err != nil || s.Every < backup.MinEvery || s.Every > backup.MaxEvery {
-		return nil, invalid("backup.every", "must be a time of 1m to 8784h such as 6h, not %q", c.BackupEvery)
-	}
-	if c.BackupKeep == "" {
-		return s, nil
-	}
-	if s.Keep, err = strconv.Atoi(c.BackupKeep); err != nil || s.Keep < 1 || s.Keep > backup.MaxKeep {
-		return nil, invalid("backup.keep", "must be 1 to %d backups, not %q", backup.MaxKeep, c.BackupKeep)
-	}
-
-	return s, nil
-}
 
 // target returns the kind of memory of the settings.
 func (c *config) target() used.Target {

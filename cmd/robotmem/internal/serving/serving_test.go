@@ -1,4 +1,4 @@
-package main
+package serving
 
 import (
 	"crypto/tls"
@@ -28,7 +28,7 @@ func TestOldTLSIsRefused(t *testing.T) {
 		}
 		return path
 	}
-	config, err := loadTLS(write("cert.pem", "CERTIFICATE", pair.Certificate().Raw), write("key.pem", "PRIVATE KEY", key))
+	config, err := TLS(write("cert.pem", "CERTIFICATE", pair.Certificate().Raw), write("key.pem", "PRIVATE KEY", key))
 	if err != nil {
 		t.Fatal(err)
 	}
