@@ -37,12 +37,15 @@ type Token struct {
 	LastUsed    time.Time `json:"last_used,omitzero"` // to the minute
 }
 
-// Limits are the quotas of a tenant; nil is no limit.
+// Limits are the quotas of a tenant, and its rule for conflicts; nil is no limit.
 type Limits struct {
 	Memories     *int64 `json:"max_memories,omitempty"`      // of any status
 	PayloadBytes *int64 `json:"max_payload_bytes,omitempty"` // a payload of several perceptions counts once
 	// RequestsPerSecond is for each node that serves the tenant.
 	RequestsPerSecond *float64 `json:"max_requests_per_second,omitempty"`
+	// ConflictRule settles what a robot and the site have both changed: ask leaves it to an operator, site and both are
+	// those of [Settle], and newest keeps the state that was changed last by the clock of its side.
+	ConflictRule string `json:"conflict_rule,omitempty"`
 }
 
 // Tenant is a tenant of a site.
@@ -239,7 +242,7 @@ func tenantOf(r postgres.Tenant) Tenant {
 }
 
 func limitsIn(r postgres.Tenant) Limits {
-	return Limits{Memories: r.Memories, PayloadBytes: r.PayloadBytes, RequestsPerSecond: r.RequestsPerSecond}
+	return Limits(r.Limits)
 }
 
 // Tenants returns all tenants with their limits, by name.
@@ -257,10 +260,14 @@ func (s *Site) Tenants(ctx context.Context) ([]Tenant, error) {
 	return list, nil
 }
 
-// Limit changes limits of a tenant: a nil one stays, a negative one is taken away. Running nodes
-// follow within two seconds. It returns the tenant with its limits.
+// Limit changes limits of a tenant: a nil one and an empty rule stay, a negative one is taken away. Running nodes
+// follow within two seconds; the rule is for conflicts that come later. It returns the tenant with its limits.
 func (s *Site) Limit(ctx context.Context, tenant string, l Limits) (Tenant, error) {
-	r, err := s.server.LimitTenant(ctx, tenant, l.Memories, l.PayloadBytes, l.RequestsPerSecond)
+	if !slices.Contains([]string{"", RuleAsk, KeepSite, RuleNewest, KeepBoth}, l.ConflictRule) {
+		return Tenant{}, robotmem.Errorf(robotmem.Invalid, "conflicts", "must be ask, site, newest or both, not %.40q", l.ConflictRule)
+	}
+
+	r, err := s.server.LimitTenant(ctx, tenant, postgres.Limits(l))
 	switch {
 	case errors.Is(err, postgres.ErrNone):
 		return Tenant{}, noTenant(tenant)

@@ -38,6 +38,12 @@ const (
 	KeepBoth  = "both"
 )
 
+// The rules of a tenant beside KeepSite and KeepBoth, see [Limits].
+const (
+	RuleAsk    = "ask"
+	RuleNewest = "newest"
+)
+
 const mostConflicts = 1000
 
 // Conflicts returns the open conflicts, oldest first: of a robot, or of all with an empty name.
@@ -176,7 +182,7 @@ func settleByRule(ctx context.Context, n *local.Node, a *arrival) error {
 			return err
 		})
 	})
-	if err != nil || rule == "" || rule == "ask" {
+	if err != nil || rule == "" || rule == RuleAsk {
 		return err
 	}
 
@@ -186,7 +192,7 @@ func settleByRule(ctx context.Context, n *local.Node, a *arrival) error {
 			continue
 		}
 		keep := rule
-		if rule == "newest" {
+		if rule == RuleNewest {
 			if keep = KeepSite; made.said > made.stored {
 				keep = KeepRobot
 			}

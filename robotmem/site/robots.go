@@ -6,7 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/engine"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -54,9 +57,38 @@ func (s *Site) inTenant(ctx context.Context, tenant string, f func(*local.Node) 
 	return errors.Join(f(n), n.Close())
 }
 
+// ForgetRobot removes what a tenant knows of the sync of a robot that is gone for good: it is not in [Site.Robots], the
+// metrics and the unconfirmed purges any more. Its memories stay, and its open conflicts. It fails with NotFound
+// without such a robot, and with Conflict for one that was seen within a time; 0 takes any.
+func (s *Site) ForgetRobot(ctx context.Context, tenant, robot string, unseen time.Duration) error {
+	return s.inTenant(ctx, tenant, func(n *local.Node) error {
+		return engine.Of(n).Store.Write(ctx, func(tx *store.Tx) error { return forgetRobot(tx, robot, unseen) })
+	})
+}
+
+func forgetRobot(tx *store.Tx, robot string, unseen time.Duration) error {
+	seen := ""
+	if _, err := tx.One(store.RobotSeen, []any{robot}, func(r store.Row) { seen = r.ColumnText(0) }); err != nil {
+		return err
+	}
+
+	switch at := store.ParseTime(seen); {
+	case seen == "":
+		return robotmem.Errorf(robotmem.NotFound, "robot", "no robot %.100q sends to this tenant; robotmem fleet robots lists them", robot)
+	case tx.Now.Sub(at) < unseen:
+		return robotmem.Errorf(robotmem.Conflict, "robot",
+			"%q was seen at %s, and one that still runs comes back by itself; stop it and revoke its token first, or forget it with --yes",
+			robot, at.Format(time.RFC3339))
+	}
+
+	// What the site has had of the robot stays known in arrivals and feed_cursors: if it comes back all the same, nothing
+	// is stored twice and no purge is missed.
+	return tx.Exec(store.DeleteReplicasOf, robot)
+}
+
 const (
-	// unseenTime is how long a robot is not seen before it counts as unseen. A robot that runs asks every minute.
-	unseenTime = time.Hour
+	// UnseenTime is how long a robot is not seen before it counts as unseen. A robot that runs asks every minute.
+	UnseenTime = time.Hour
 	// mostSeries is how many robots have series of their own: a server of Prometheus stores each.
 	mostSeries = 2000
 )
@@ -88,7 +120,7 @@ func metricsOf(robots []Robot, now time.Time) []admin.Metric {
 	for i := range robots {
 		r := &robots[i]
 		waiting, refused, conflicts = waiting+r.Waiting, refused+r.Refused, conflicts+r.Conflicts
-		if now.Sub(r.Seen) >= unseenTime {
+		if now.Sub(r.Seen) >= UnseenTime {
 			unseen++
 		}
 	}

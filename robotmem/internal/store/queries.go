@@ -122,6 +122,7 @@ var (
 	DeletePayload            = Query{"DeletePayload"}
 	DeletePurgedFiles        = Query{"DeletePurgedFiles"}
 	DeleteRecallsOfMemory    = Query{"DeleteRecallsOfMemory"}
+	DeleteReplicasOf         = Query{"DeleteReplicasOf"}
 	DeleteSightingsOfMemory  = Query{"DeleteSightingsOfMemory"}
 	DeleteSignature          = Query{"DeleteSignature"}
 	DeleteSignaturesOfMemory = Query{"DeleteSignaturesOfMemory"}
@@ -267,6 +268,7 @@ var (
 	RevisionByUID            = Query{"RevisionByUID"}
 	RewriteFile              = Query{"RewriteFile"}
 	RobotsOfSession          = Query{"RobotsOfSession"}
+	RobotSeen                = Query{"RobotSeen"}
 	RobotsOfSite             = Query{"RobotsOfSite"}
 	SameFullText             = Query{"SameFullText"}
 	SchemaVersion            = Query{"SchemaVersion"}
@@ -358,7 +360,7 @@ var Queries = []Query{
 	DeleteAnswersNaming, DeleteDerivedTags, DeleteEvictions, DeleteFeaturesOfMemory, DeleteFleetCopies,
 	DeleteFleetCopiesOf, DeleteFleetCopy, DeleteFleetFeeds, DeleteFleetLinksAfter, DeleteFleetNote, DeleteFleetNotes,
 	DeleteFleetSent, DeleteFullText, DeleteLoosePart, DeleteLostEvictions, DeleteMemory, DeleteModel, DeleteOldRequests,
-	DeleteOriginsOfMemory, DeleteOtherReplicas, DeletePayload, DeletePurgedFiles, DeleteRecallsOfMemory,
+	DeleteOriginsOfMemory, DeleteOtherReplicas, DeletePayload, DeletePurgedFiles, DeleteRecallsOfMemory, DeleteReplicasOf,
 	DeleteSightingsOfMemory, DeleteSignature, DeleteSignaturesOfMemory, DeleteSnapshotHead, DeleteSnapshotHeads,
 	DeleteSnapshots, DeleteTags, DeleteUnsealed, DeleteVector, DeleteVersions, DocumentPassages, DocumentsStored,
 	DropFullText, DropVectors, EndPush, EndedAfter, EqualButForNumbers, EvictionsOf, FactsOfSession, FeatureRules,
@@ -378,7 +380,7 @@ var Queries = []Query{
 	PutCredit, PutFeatures, PutFeedCursor, PutFleetCopy, PutFleetFeed, PutFleetLink, PutFleetNote, PutFleetSent,
 	PutPayload, PutReplica, PutSnapshotHead, PutUserTag, PutVector, QuickCheck, RebuildFullText, RecallCounters,
 	RecallHours, RecallsOfSession, ReplaceIdentity, ReplaceStream, ReplicaOf, ReplicaOfRobot, ReplicationSettings,
-	RequestOf, ResetFullText, ResetModel, RevisionByUID, RewriteFile, RobotsOfSession, RobotsOfSite, SameFullText, SchemaVersion,
+	RequestOf, ResetFullText, ResetModel, RevisionByUID, RewriteFile, RobotSeen, RobotsOfSession, RobotsOfSite, SameFullText, SchemaVersion,
 	ScrubUpto, SecureDeleteOff, SecureDeleteOn, ServerState, SessionByID, SessionContext, SessionOfOrigin,
 	SessionsByCollection, SessionsByColumn, SessionsByTime, SetAutoTags, SetChangeCounter, SetChecksum, SetCounter,
 	SetFeatureRules, SetFileID, SetFilePlace, SetFullTextUpto, SetIdentity, SetModelSeq, SetModelState, SetOutcome,

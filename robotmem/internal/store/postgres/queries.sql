@@ -757,6 +757,9 @@ DELETE FROM purged_files;
 -- name: DeleteRecallsOfMemory
 DELETE FROM session_recalls WHERE memory_id = $1;
 
+-- name: DeleteReplicasOf
+DELETE FROM replicas WHERE robot = $1;
+
 -- name: DeleteSightingsOfMemory
 DELETE FROM sightings WHERE memory_id = $1;
 
@@ -1508,6 +1511,9 @@ UPDATE models SET upto = 0 WHERE id = $1;
 
 -- name: RewriteFile
 -- none
+
+-- name: RobotSeen
+SELECT coalesce(max(seen_at), '') FROM replicas WHERE robot = $1;
 
 -- name: RobotsOfSession
 SELECT DISTINCT coalesce(robot, '') FROM memories WHERE session_id = $1;

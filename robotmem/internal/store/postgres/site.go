@@ -106,20 +106,25 @@ func (s *Server) TouchToken(ctx context.Context, hash []byte) error {
 	return siteError(err)
 }
 
-// Tenant is a row of tenants. A limit that is nil bounds nothing.
+// Tenant is a row of tenants.
 type Tenant struct {
 	ID      int64
 	Name    string
 	Created time.Time
-
-	Memories, PayloadBytes *int64
-	RequestsPerSecond      *float64
+	Limits
 }
 
-const tenantColumns = "id, name, created_at, max_memories, max_payload_bytes, max_requests_per_second"
+// Limits are what an operator sets of a tenant. A limit that is nil bounds nothing.
+type Limits struct {
+	Memories, PayloadBytes *int64
+	RequestsPerSecond      *float64
+	ConflictRule           string // ask, site, newest or both
+}
+
+const tenantColumns = "id, name, created_at, max_memories, max_payload_bytes, max_requests_per_second, conflict_rule"
 
 func scanTenant(r pgx.CollectableRow) (t Tenant, err error) {
-	err = r.Scan(&t.ID, &t.Name, &t.Created, &t.Memories, &t.PayloadBytes, &t.RequestsPerSecond)
+	err = r.Scan(&t.ID, &t.Name, &t.Created, &t.Memories, &t.PayloadBytes, &t.RequestsPerSecond, &t.ConflictRule)
 	t.Created = t.Created.UTC()
 	return t, err
 }
@@ -139,15 +144,15 @@ func (s *Server) TenantNamed(ctx context.Context, name string) (Tenant, error) {
 	return s.oneTenant(ctx, "SELECT "+tenantColumns+" FROM robotmem.tenants WHERE name = $1", name)
 }
 
-// LimitTenant changes limits of a tenant: a nil one stays, a negative one is taken away. It fails with ErrNone without
-// such a tenant, with ErrLimit for a rate of 0.
-func (s *Server) LimitTenant(ctx context.Context, name string, memories, payloadBytes *int64,
-	requestsPerSecond *float64) (Tenant, error) {
+// LimitTenant changes limits of a tenant: a nil one and an empty rule stay, a negative one is taken away. It fails with
+// ErrNone without such a tenant, with ErrLimit for a rate of 0 or another rule.
+func (s *Server) LimitTenant(ctx context.Context, name string, l Limits) (Tenant, error) {
 	return s.oneTenant(ctx, `UPDATE robotmem.tenants SET
 		max_memories = CASE WHEN $2::bigint < 0 THEN NULL ELSE coalesce($2, max_memories) END,
 		max_payload_bytes = CASE WHEN $3::bigint < 0 THEN NULL ELSE coalesce($3, max_payload_bytes) END,
-		max_requests_per_second = CASE WHEN $4::double precision < 0 THEN NULL ELSE coalesce($4, max_requests_per_second) END
-		WHERE name = $1 RETURNING `+tenantColumns, name, memories, payloadBytes, requestsPerSecond)
+		max_requests_per_second = CASE WHEN $4::double precision < 0 THEN NULL ELSE coalesce($4, max_requests_per_second) END,
+		conflict_rule = coalesce(nullif($5, ''), conflict_rule)
+		WHERE name = $1 RETURNING `+tenantColumns, name, l.Memories, l.PayloadBytes, l.RequestsPerSecond, l.ConflictRule)
 }
 
 func (s *Server) oneTenant(ctx context.Context, sql string, args ...any) (Tenant, error) {

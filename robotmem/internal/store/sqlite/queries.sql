@@ -763,6 +763,9 @@ DELETE FROM purged_files;
 -- name: DeleteRecallsOfMemory
 DELETE FROM session_recalls WHERE memory_id = ?;
 
+-- name: DeleteReplicasOf
+-- none
+
 -- name: DeleteSightingsOfMemory
 DELETE FROM sightings WHERE memory_id = ?;
 
@@ -1472,6 +1475,9 @@ SELECT revision FROM memories WHERE uid = ?;
 
 -- name: RewriteFile
 VACUUM;
+
+-- name: RobotSeen
+-- none
 
 -- name: RobotsOfSession
 SELECT DISTINCT coalesce(robot, '') FROM memories WHERE session_id = ?;
