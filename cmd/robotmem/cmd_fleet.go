@@ -21,9 +21,10 @@ type fleetCmd struct {
 	Sync      fleetSyncCmd      `cmd:"" help:"Experimental: send and fetch now."`
 	Status    fleetStatusCmd    `cmd:"" help:"Experimental: show the site, and how many changes are not sent yet."`
 	Conflicts fleetConflictsCmd `cmd:"" help:"Experimental: list the memories that a robot and the site have both changed."`
-	Settle    fleetSettleCmd    `cmd:"" help:"Experimental: end a conflict."`
+	Settle    fleetSettleCmd    `cmd:"" help:"Experimental: end a conflict: one side stands, or both do."`
 	Purges    fleetPurgesCmd    `cmd:"" help:"Experimental: list the purges that some robots have not confirmed."`
 	Robots    fleetRobotsCmd    `cmd:"" help:"Experimental: list the robots of a site, and what is not in sync."`
+	Forget    fleetForgetCmd    `cmd:"" name:"forget-robot" help:"Experimental: take a robot that is gone for good out of the list of robots. Its memories stay."`
 	Tenant    fleetTenantCmd    `cmd:"" help:"Experimental: make, list and limit the tenants of a site."`
 	Token     fleetTokenCmd     `cmd:"" help:"Experimental: make, list and revoke the tokens of a tenant."`
 }
@@ -31,7 +32,7 @@ type fleetCmd struct {
 type fleetTenantCmd struct {
 	Create fleetTenantCreateCmd `cmd:"" help:"Make a tenant, whose memory no other tenant reaches."`
 	List   fleetTenantListCmd   `cmd:"" help:"List the tenants of the site with their limits."`
-	Limit  fleetTenantLimitCmd  `cmd:"" help:"Set or take away limits of a tenant; running nodes follow within two seconds."`
+	Limit  fleetTenantLimitCmd  `cmd:"" help:"Set or take away limits of a tenant, and its rule for conflicts; running nodes follow within two seconds."`
 }
 
 type fleetTenantCreateCmd struct {
@@ -62,6 +63,7 @@ type fleetTenantLimitCmd struct {
 	Memories  string `name:"memories" placeholder:"N" help:"Most memories of any status; none takes the limit away."`
 	Bytes     string `name:"payload-bytes" placeholder:"SIZE" help:"Most bytes of payloads, such as 200GB; none takes the limit away."`
 	PerSecond string `name:"per-second" placeholder:"N" help:"Most requests a second to each node; none takes the limit away."`
+	Conflicts string `name:"conflicts" placeholder:"RULE" help:"How later conflicts are settled: ask (an operator settles them), site, both, or newest by the clocks of robot and site."`
 	JSON      bool   `name:"json" help:"Print it as JSON."`
 }
 
@@ -71,6 +73,7 @@ func (c *fleetTenantLimitCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	l.ConflictRule = c.Conflicts
 
 	return a.atSite(ctx, func(s *site.Site) error {
 		t, err := s.Limit(ctx, c.Name, l)

@@ -28,12 +28,19 @@ func (c *fleetConflictsCmd) Run(ctx context.Context, a *app) error {
 
 type fleetSettleCmd struct {
 	ID   int64  `arg:"" name:"id" help:"The number of the conflict, as conflicts shows it."`
-	Keep string `name:"keep" required:"" enum:"site,robot,both" help:"Whose state stands: site, robot, or both as two facts."`
+	Keep string `name:"keep" required:"" enum:"site,robot,both" placeholder:"SIDE" help:"Whose state stands: site, robot, or both as two facts."`
+	JSON bool   `name:"json" help:"Print it as JSON."`
 }
 
 // Run settles a conflict.
 func (c *fleetSettleCmd) Run(ctx context.Context, a *app) error {
-	return a.atSite(ctx, func(s *site.Site) error { return s.Settle(ctx, a.tenant(), c.ID, c.Keep) })
+	return a.atSite(ctx, func(s *site.Site) error {
+		err := s.Settle(ctx, a.tenant(), c.ID, c.Keep)
+		return a.showResult(c.JSON, &struct {
+			ID   int64  `json:"id"`
+			Kept string `json:"kept"`
+		}{c.ID, c.Keep}, err)
+	})
 }
 
 type fleetPurgesCmd struct {
