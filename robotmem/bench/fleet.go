@@ -14,6 +14,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/eval"
 	"github.com/robotmem/robotmem-go/robotmem/local"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 	"github.com/robotmem/robotmem-go/robotmem/site"
 )
 
@@ -255,16 +256,7 @@ func (b *fleetBench) work(ctx context.Context) error {
 		repeat(ask, b.nodes[robot/askers/2%len(b.nodes)], ask.do)
 	}
 
-	wg.Go(func() {
-		for tick := time.Tick(time.Second); time.Since(start) < length; {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick:
-				bar.Add(1)
-			}
-		}
-	})
+	wg.Go(func() { countSeconds(ctx, bar, start, length) })
 	wg.Wait()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -275,4 +267,16 @@ func (b *fleetBench) work(ctx context.Context) error {
 	}
 
 	return nil
+}
+
+// countSeconds moves a bar each second until ctx or the length of the work ends.
+func countSeconds(ctx context.Context, bar *progress.Meter, began time.Time, length time.Duration) {
+	for tick := time.Tick(time.Second); time.Since(began) < length; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick:
+			bar.Add(1)
+		}
+	}
 }

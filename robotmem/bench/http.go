@@ -261,16 +261,7 @@ func (f *httpFleet) work(ctx context.Context, length time.Duration) error {
 		f.idlePulls.Add(1)
 		return f.quiet.pull(ctx, false)
 	})
-	wg.Go(func() {
-		for tick := time.Tick(time.Second); time.Since(began) < length; {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick:
-				bar.Add(1)
-			}
-		}
-	})
+	wg.Go(func() { countSeconds(ctx, bar, began, length) })
 	wg.Wait()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
