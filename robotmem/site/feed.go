@@ -113,14 +113,14 @@ func (f *feeds) answerPull(ctx context.Context, n *local.Node, p *fleet.PullRequ
 			}
 			generations += h.Generation
 			read[h.Feed] = max(0, p.Cursors[h.Feed].Number)
-			news, more, err := newsOf(c, h, p)
+			news, err := newsOf(c, h, p)
 			if err != nil {
 				return err
 			}
 			if news != nil {
 				out.Feeds = append(out.Feeds, *news)
+				out.More = out.More || !news.End
 			}
-			out.More = out.More || more
 		}
 
 		return c.Query(store.OpenConflictsOf, []any{p.Robot}, func(s store.Row) error {
@@ -139,14 +139,14 @@ func (f *feeds) answerPull(ctx context.Context, n *local.Node, p *fleet.PullRequ
 const maxSubscribed = 1000
 
 // newsOf returns what a feed has after the cursor of a robot, nil for nothing.
-func newsOf(c *store.Conn, h *store.FeedHead, p *fleet.PullRequest) (news *fleet.News, more bool, err error) {
+func newsOf(c *store.Conn, h *store.FeedHead, p *fleet.PullRequest) (news *fleet.News, err error) {
 	at, known := p.Cursors[h.Feed]
 	news = &fleet.News{Feed: h.Feed, Generation: h.Generation, After: at.Number}
 
 	if known && at.Number > 0 {
 		mark, err := c.FeedMark(h, at.Number)
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 
 		// The feed of this database is not the one that the robot has read: one of them was restored from a backup. A
@@ -160,18 +160,15 @@ func newsOf(c *store.Conn, h *store.FeedHead, p *fleet.PullRequest) (news *fleet
 		if p.Newest > 0 && !strings.HasPrefix(h.Feed, "@") {
 			_, err := c.One(store.FeedStart, []any{h.Feed, p.Newest}, func(s store.Row) { news.After = s.ColumnInt64(0) })
 			if err != nil {
-				return nil, false, err
+				return nil, err
 			}
 		}
 	}
 	if known && news.After >= h.Last {
-		return nil, false, nil
+		return nil, nil
 	}
 
-	err = chunksAfter(c, h, news)
-	more = err == nil && !news.End
-
-	return news, more, err
+	return news, chunksAfter(c, h, news)
 }
 
 // chunksAfter names the chunks of a feed after a number.
@@ -203,8 +200,8 @@ func chunksAfter(c *store.Conn, h *store.FeedHead, news *fleet.News) error {
 	return nil
 }
 
-// confirm stores which feeds a robot reads, and how far it has applied them. It writes at most once a minute for each robot, unless there
-// was a purge, which is confirmed at once.
+// confirm stores which feeds a robot reads, and how far it has applied them. It writes at most once a minute for each
+// robot, unless there was a purge, which is confirmed at once.
 func (f *feeds) confirm(
 	ctx context.Context, n *local.Node, p *fleet.PullRequest, read map[string]int64, generations int64,
 ) error {
@@ -231,15 +228,13 @@ func (f *feeds) confirm(
 	}
 
 	// A purge that came with this pull is confirmed by the next one, which must be stored too.
+	at := time.Now()
 	if known && last.generations != generations {
-		f.mu.Lock()
-		f.confirmed.Add(key, confirmation{time.Time{}, generations})
-		f.mu.Unlock()
-		return nil
+		at = time.Time{}
 	}
 	f.mu.Lock()
-	f.confirmed.Add(key, confirmation{time.Now(), generations})
-	f.mu.Unlock()
+	defer f.mu.Unlock()
+	f.confirmed.Add(key, confirmation{at, generations})
 
 	return nil
 }
