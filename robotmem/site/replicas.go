@@ -14,7 +14,7 @@ import (
 
 // replica is what the site knows of a memory that sends to it.
 type replica struct {
-	robot, forkOf  string
+	robot          string
 	upto           int64
 	link, claim    fleet.Link // of the last push that is stored, and of the one that was begun last
 	forked, cloned bool       // another replica has taken its place; two have gone on from one state
@@ -46,7 +46,7 @@ func readReplica(c *store.Conn, name string) (r *replica, err error) {
 	_, err = c.One(store.ReplicaOf, []any{name}, func(s store.Row) {
 		r = &replica{
 			robot: s.ColumnText(0), upto: s.ColumnInt64(1), link: s.ColumnBlob(2, nil), forked: s.ColumnBool(3),
-			cloned: s.ColumnBool(4), forkOf: s.ColumnText(5), claim: s.ColumnBlob(6, nil),
+			cloned: s.ColumnBool(4), claim: s.ColumnBlob(5, nil),
 		}
 	})
 

@@ -267,8 +267,8 @@ var (
 	ResetModel               = Query{"ResetModel"}
 	RevisionByUID            = Query{"RevisionByUID"}
 	RewriteFile              = Query{"RewriteFile"}
-	RobotsOfSession          = Query{"RobotsOfSession"}
 	RobotSeen                = Query{"RobotSeen"}
+	RobotsOfSession          = Query{"RobotsOfSession"}
 	RobotsOfSite             = Query{"RobotsOfSite"}
 	SameFullText             = Query{"SameFullText"}
 	SchemaVersion            = Query{"SchemaVersion"}
@@ -300,7 +300,6 @@ var (
 	SetTenantIDs             = Query{"SetTenantIDs"}
 	SetVersionChecksum       = Query{"SetVersionChecksum"}
 	SettleConflict           = Query{"SettleConflict"}
-	SettleConflictsOf        = Query{"SettleConflictsOf"}
 	SightingsOf              = Query{"SightingsOf"}
 	SignaturesAfter          = Query{"SignaturesAfter"}
 	SignedTexts              = Query{"SignedTexts"}
@@ -349,23 +348,23 @@ var Queries = []Query{
 	ArchivedOrigins, ArchivedPastSuccessors, ArchivedRecalls, ArchivedSessionOrigins, ArchivedSessions,
 	ArchivedSightings, ArchivedSince, ArchivedSuccessors, ArchivedVersions, AttachPayload, AuditPage, AuditPageOfMemory,
 	BestPerception, ChangeCounter, ChangedColumns, ChangedIDs, ChangedIDsPage, ChangedTexts, ChangedWithVectors,
-	ClaimOfReplica, ClaimReplica, ClearAudit, ClearOutcome, ClearPastSuccessors, ClearScrub, ClearSuccessors, CollectionsNaming, ColumnsOf,
-	ConfirmFleetLink, ConflictByID, ConflictRule, ConflictsOpen, ContextAtRevision, ContextOf, CopiesCredited,
-	CountActive, CountCredit, CountEqualSignatures, CountEvictions, CountEvictionsOf, CountExtraFullText,
-	CountExtraSignatures, CountExtraTags, CountFleetLinksResent, CountFleetNotes, CountLostNaming, CountMemory,
-	CountMissingFullText, CountMissingSignatures, CountNaming, CountOthersNaming, CountPayloadFile, CountPurged,
-	CountRecalled, CountRecalls, CountRefused, CountReplicasOfRobot, CountSessions, CountSessionsMatching,
+	ClaimOfReplica, ClaimReplica, ClearAudit, ClearOutcome, ClearPastSuccessors, ClearScrub, ClearSuccessors,
+	CollectionsNaming, ColumnsOf, ConfirmFleetLink, ConflictByID, ConflictRule, ConflictsOpen, ContextAtRevision,
+	ContextOf, CopiesCredited, CountActive, CountCredit, CountEqualSignatures, CountEvictions, CountEvictionsOf,
+	CountExtraFullText, CountExtraSignatures, CountExtraTags, CountFleetLinksResent, CountFleetNotes, CountLostNaming,
+	CountMemory, CountMissingFullText, CountMissingSignatures, CountNaming, CountOthersNaming, CountPayloadFile,
+	CountPurged, CountRecalled, CountRecalls, CountRefused, CountReplicasOfRobot, CountSessions, CountSessionsMatching,
 	CountSessionsNamed, CountSignature, CountTakenEvictions, CountUnsealed, CountVectors, CountVersions, CountWaiting,
 	CountWithoutFeatures, CounterNamed, CreateFullText, CreateVectors, DeadRows, DeleteAllFeatures, DeleteAllSignatures,
 	DeleteAnswersNaming, DeleteDerivedTags, DeleteEvictions, DeleteFeaturesOfMemory, DeleteFleetCopies,
 	DeleteFleetCopiesOf, DeleteFleetCopy, DeleteFleetFeeds, DeleteFleetLinksAfter, DeleteFleetNote, DeleteFleetNotes,
 	DeleteFleetSent, DeleteFullText, DeleteLoosePart, DeleteLostEvictions, DeleteMemory, DeleteModel, DeleteOldRequests,
-	DeleteOriginsOfMemory, DeleteOtherReplicas, DeletePayload, DeletePurgedFiles, DeleteRecallsOfMemory, DeleteReplicasOf,
-	DeleteSightingsOfMemory, DeleteSignature, DeleteSignaturesOfMemory, DeleteSnapshotHead, DeleteSnapshotHeads,
-	DeleteSnapshots, DeleteTags, DeleteUnsealed, DeleteVector, DeleteVersions, DocumentPassages, DocumentsStored,
-	DropFullText, DropVectors, EndPush, EndedAfter, EqualButForNumbers, EvictionsOf, FactsOfSession, FeatureRules,
-	FeatureState, FeaturesAfter, FeaturesOf, FeedAdd, FeedChunkMarks, FeedEntries, FeedHeads, FeedSealed, FeedStart,
-	FileID, FilePlace, FileSize, FleetCopiesElsewhere, FleetCopiesUnseen, FleetFeed, FleetFeeds, FleetLink,
+	DeleteOriginsOfMemory, DeleteOtherReplicas, DeletePayload, DeletePurgedFiles, DeleteRecallsOfMemory,
+	DeleteReplicasOf, DeleteSightingsOfMemory, DeleteSignature, DeleteSignaturesOfMemory, DeleteSnapshotHead,
+	DeleteSnapshotHeads, DeleteSnapshots, DeleteTags, DeleteUnsealed, DeleteVector, DeleteVersions, DocumentPassages,
+	DocumentsStored, DropFullText, DropVectors, EndPush, EndedAfter, EqualButForNumbers, EvictionsOf, FactsOfSession,
+	FeatureRules, FeatureState, FeaturesAfter, FeaturesOf, FeedAdd, FeedChunkMarks, FeedEntries, FeedHeads, FeedSealed,
+	FeedStart, FileID, FilePlace, FileSize, FleetCopiesElsewhere, FleetCopiesUnseen, FleetFeed, FleetFeeds, FleetLink,
 	FleetLinkNamed, FleetMemoriesBeyond, FleetNotes, FleetNotesOldest, FleetSent, ForgetAnswer, ForkReplica,
 	FullTextUpto, GreetReplica, GroupsOfSession, HasMemories, Holdings, InheritedOutcomes, InsertAudit, InsertEviction,
 	InsertFullText, InsertMemory, InsertModel, InsertOrigin, InsertOriginOnce, InsertOutcome, InsertOutcomeOnce,
@@ -380,11 +379,11 @@ var Queries = []Query{
 	PutCredit, PutFeatures, PutFeedCursor, PutFleetCopy, PutFleetFeed, PutFleetLink, PutFleetNote, PutFleetSent,
 	PutPayload, PutReplica, PutSnapshotHead, PutUserTag, PutVector, QuickCheck, RebuildFullText, RecallCounters,
 	RecallHours, RecallsOfSession, ReplaceIdentity, ReplaceStream, ReplicaOf, ReplicaOfRobot, ReplicationSettings,
-	RequestOf, ResetFullText, ResetModel, RevisionByUID, RewriteFile, RobotSeen, RobotsOfSession, RobotsOfSite, SameFullText, SchemaVersion,
-	ScrubUpto, SecureDeleteOff, SecureDeleteOn, ServerState, SessionByID, SessionContext, SessionOfOrigin,
-	SessionsByCollection, SessionsByColumn, SessionsByTime, SetAutoTags, SetChangeCounter, SetChecksum, SetCounter,
-	SetFeatureRules, SetFileID, SetFilePlace, SetFullTextUpto, SetIdentity, SetModelSeq, SetModelState, SetOutcome,
-	SetScrub, SetSessionChecksum, SetSignature, SetTenantIDs, SetVersionChecksum, SettleConflict, SettleConflictsOf,
+	RequestOf, ResetFullText, ResetModel, RevisionByUID, RewriteFile, RobotSeen, RobotsOfSession, RobotsOfSite,
+	SameFullText, SchemaVersion, ScrubUpto, SecureDeleteOff, SecureDeleteOn, ServerState, SessionByID, SessionContext,
+	SessionOfOrigin, SessionsByCollection, SessionsByColumn, SessionsByTime, SetAutoTags, SetChangeCounter, SetChecksum,
+	SetCounter, SetFeatureRules, SetFileID, SetFilePlace, SetFullTextUpto, SetIdentity, SetModelSeq, SetModelState,
+	SetOutcome, SetScrub, SetSessionChecksum, SetSignature, SetTenantIDs, SetVersionChecksum, SettleConflict,
 	SightingsOf, SignaturesAfter, SignedTexts, SnapshotHead, SnapshotPart, SnapshotRevision, Standbys, StreamsOf,
 	SuccessorWhenForgotten, SuccessorsChanged, SumEvicted, SumPayloads, SumStored, SumStreams, SumWantedPayloads,
 	SummariesOfSession, SupersededBy, TemporariesInFile, TemporariesInMemory, TextOf, TimesOfSession, TouchFullText,

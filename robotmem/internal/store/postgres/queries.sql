@@ -1479,9 +1479,7 @@ SET received = excluded.received, stored = excluded.stored, dropped = excluded.d
     bytes = excluded.bytes, updated_at = excluded.updated_at;
 
 -- name: ReplicaOf
-SELECT robot, upto, coalesce(link, ''), forked_at IS NOT NULL, cloned, coalesce(fork_of, ''), coalesce(claim, '')
-FROM replicas
-WHERE replica = $1;
+SELECT robot, upto, coalesce(link, ''), forked_at IS NOT NULL, cloned, coalesce(claim, '') FROM replicas WHERE replica = $1;
 
 -- name: ReplicaOfRobot
 SELECT replica, coalesce(file_id, '')
@@ -1875,13 +1873,6 @@ UPDATE versions SET checksum = $1 WHERE rowid = $2;
 UPDATE conflicts
 SET settled_at = $1, settled_by = $2, settlement = $3
 WHERE id = $4
-  AND settled_at IS NULL;
-
--- name: SettleConflictsOf
-UPDATE conflicts
-SET settled_at = $1, settled_by = $2, settlement = $3
-WHERE uid = $4
-  AND replica = $5
   AND settled_at IS NULL;
 
 -- name: SightingsOf

@@ -1816,9 +1816,6 @@ UPDATE versions SET checksum = ? WHERE rowid = ?;
 -- name: SettleConflict
 -- none
 
--- name: SettleConflictsOf
--- none
-
 -- name: SightingsOf
 SELECT memory_id FROM sightings WHERE session_id = ? ORDER BY memory_id;
 
