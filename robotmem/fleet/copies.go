@@ -150,17 +150,9 @@ func drop(ctx context.Context, n *local.Node, purge bool, site string) (dropped 
 	for batch := range slices.Chunk(active, dropBatch) {
 		done := int64(0)
 		err := engine.Of(n).Store.Write(ctx, func(tx *store.Tx) error {
-			done = 0
-
-			for _, id := range batch {
-				err := tx.SetStatus(id, "invalidated", 0, "forgotten", reason)
-				switch {
-				case errors.Is(err, robotmem.Corrupt), errors.Is(err, robotmem.NotFound):
-					continue
-				case err != nil:
-					return err
-				}
-				done++
+			var err error
+			if done, err = forgetCopies(tx, batch, reason); err != nil {
+				return err
 			}
 
 			return tx.Audit(admin.AuditEntry{
@@ -174,4 +166,20 @@ func drop(ctx context.Context, n *local.Node, purge bool, site string) (dropped 
 	}
 
 	return dropped, nil
+}
+
+// forgetCopies forgets copies and returns how many. One whose row is damaged is kept: it must not keep the others.
+func forgetCopies(tx *store.Tx, ids []int64, reason string) (done int64, err error) {
+	for _, id := range ids {
+		err := tx.SetStatus(id, "invalidated", 0, "forgotten", reason)
+		switch {
+		case errors.Is(err, robotmem.Corrupt), errors.Is(err, robotmem.NotFound):
+			continue
+		case err != nil:
+			return done, err
+		}
+		done++
+	}
+
+	return done, nil
 }

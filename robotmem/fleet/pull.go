@@ -214,18 +214,17 @@ func (r *Replicator) readToEnd(ctx context.Context, feed string) error {
 
 // drop forgets copies.
 func (r *Replicator) drop(ctx context.Context, ids []int64, why string) error {
-	if len(ids) == 0 {
-		return nil
+	for batch := range slices.Chunk(ids, dropBatch) {
+		err := r.node.Store.Write(ctx, func(tx *store.Tx) error {
+			_, err := forgetCopies(tx, batch, why)
+			return err
+		})
+		if err != nil {
+			return err
+		}
 	}
 
-	return r.node.Store.Write(ctx, func(tx *store.Tx) error {
-		for _, id := range ids {
-			if err := tx.SetStatus(id, "invalidated", 0, "forgotten", why); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return nil
 }
 
 // chunk fetches the changes of a chunk.
